@@ -1,0 +1,71 @@
+package action
+
+import (
+	"strings"
+	"time"
+
+	gnomonv1 "gnomon/api/gnomon/v1"
+)
+
+func (v *violations) action(a *gnomonv1.Action, o Options) {
+	const field = "spec.action"
+	switch Kind(a) {
+	case KindMock:
+		v.mock(field+"."+KindMock, a.GetMockAction(), o)
+	case KindPush:
+		v.push(field+"."+KindPush, a.GetSendTechnicalPush())
+	case KindHTTP:
+		v.http(field+"."+KindHTTP, a.GetHttpRequest())
+	default:
+		v.add(field, RuleRequired, "one of mock_action, send_technical_push and http_request must be set")
+	}
+}
+
+// mock holds M-03: nobody but tests of gnomon itself may use it.
+func (v *violations) mock(field string, m *gnomonv1.MockAction, o Options) {
+	if !o.AllowMock {
+		v.add(field, RuleNotAllowed, "mock_action is for tests of gnomon itself and is not allowed here")
+	}
+	if m.GetBehaviour() == nil {
+		v.add(field, RuleRequired, "one of succeed, fail_first, fail, panic, hang and sleep must be set")
+	}
+	v.duration(field+".sleep.duration", m.GetSleep().GetDuration(), 0, MaxMockSleep)
+}
+
+func (v *violations) push(field string, p *gnomonv1.SendTechnicalPush) {
+	v.text(field+".recipient", p.GetRecipient())
+	v.text(field+".type", p.GetType())
+	if size := len(p.GetPayload()); size > MaxPushPayload {
+		v.add(field+".payload", RuleTooLong, "payload is %d bytes long, at most %d are allowed", size, MaxPushPayload)
+	}
+	v.duration(field+".timeout", p.GetTimeout(), 0, MaxPerformTimeout)
+}
+
+func (v *violations) text(field, value string) {
+	switch {
+	case value == "":
+		v.add(field, RuleRequired, "%s must be set", lastName(field))
+	case len(value) > MaxPushField:
+		v.add(field, RuleTooLong, "%s is %d bytes long, at most %d are allowed", lastName(field), len(value), MaxPushField)
+	}
+}
+
+// lastName returns the field's own name, for sentences.
+func lastName(field string) string {
+	return field[strings.LastIndexByte(field, '.')+1:]
+}
+
+// readable writes a limit as people would.
+func readable(d time.Duration) string {
+	if d == MaxDuration {
+		return "100 years"
+	}
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

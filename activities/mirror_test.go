@@ -1,0 +1,293 @@
+package activities_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/testsuite"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"gnomon/activities"
+	gnomonv1 "gnomon/api/gnomon/v1"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/store"
+)
+
+// row is the row of an action with this place among those of its id.
+func row(id string, sequence uint64) store.Row {
+	return store.Row{
+		Action:   &gnomonv1.ScheduledAction{Meta: &gnomonv1.Meta{Id: id}},
+		Revision: store.Revision{Incarnation: start, Sequence: sequence},
+	}
+}
+
+// bubble is what a test in a bubble of time works with.
+type bubble struct {
+	t      *testing.T
+	mirror *activities.Mirror
+	rows   *rows
+}
+
+// mirrored runs a test in a bubble of time, with a Mirror that is closed at its end.
+func mirrored(t *testing.T, test func(bubble)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRows()
+		m := activities.NewMirror(r, slog.New(slog.DiscardHandler))
+		closed := false
+		t.Cleanup(func() {
+			if !closed {
+				m.Close(context.Background())
+			}
+		})
+		test(bubble{t, m, r})
+		m.Close(t.Context())
+		closed = true
+	})
+}
+
+func sequenceOf(t *testing.T, r *rows, id string) uint64 {
+	t.Helper()
+	got, ok := r.get(id)
+	require.True(t, ok)
+	return got.Revision.Sequence
+}
+
+// A row that Write is done with is in the store.
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	mirrored(t, func(b bubble) {
+		t, m, r := b.t, b.mirror, b.rows
+		require.NoError(t, m.Write(t.Context(), row("a", 1)))
+		require.EqualValues(t, 1, sequenceOf(t, r, "a"))
+	})
+}
+
+// While a call is under way only the newest row of each action waits, whatever the
+// order they came in, and all of them go in one call.
+func TestRowsOfOneActionCoalesce(t *testing.T) {
+	t.Parallel()
+	mirrored(t, func(b bubble) {
+		t, m, r := b.t, b.mirror, b.rows
+		r.hold = make(chan struct{})
+		m.Offer(row("first", 1))
+		synctest.Wait()
+		for _, sequence := range []uint64{1, 3, 2} {
+			m.Offer(row("a", sequence))
+			m.Offer(row("b", sequence))
+		}
+		older := make(chan error, 1)
+		go func() { older <- m.Write(t.Context(), row("a", 1)) }()
+		synctest.Wait()
+		close(r.hold)
+		require.NoError(t, <-older, "it is done with the newer one")
+		require.Equal(t, []int{1, 2}, r.calls)
+		require.EqualValues(t, 3, sequenceOf(t, r, "a"))
+		require.EqualValues(t, 3, sequenceOf(t, r, "b"))
+	})
+}
+
+// Calls are bounded in size.
+func TestRowsGoInBatches(t *testing.T) {
+	t.Parallel()
+	mirrored(t, func(b bubble) {
+		t, m, r := b.t, b.mirror, b.rows
+		r.hold = make(chan struct{})
+		m.Offer(row("first", 1))
+		synctest.Wait()
+		for i := range 600 {
+			m.Offer(row(fmt.Sprint(i), 1))
+		}
+		close(r.hold)
+		synctest.Wait()
+		require.Equal(t, []int{1, 256, 256, 88}, r.calls)
+	})
+}
+
+// M-61: a store that is down is told of to who waits, and the row is written once it
+// is back, without anybody's doing.
+func TestStoreDown(t *testing.T) {
+	t.Parallel()
+	mirrored(t, func(b bubble) {
+		t, m, r := b.t, b.mirror, b.rows
+		r.set(true)
+		require.ErrorIs(t, m.Write(t.Context(), row("a", 1)), errDown)
+		<-time.After(time.Minute) // of the bubble
+		_, ok := r.get("a")
+		require.False(t, ok)
+		require.InDelta(t, 120, r.refused, 2, "twice a second")
+		r.set(false)
+		<-time.After(time.Second) // of the bubble
+		require.EqualValues(t, 1, sequenceOf(t, r, "a"))
+	})
+}
+
+// A row that failed does not take the place of a newer one that came meanwhile.
+func TestAFailedRowStaysBehindANewerOne(t *testing.T) {
+	t.Parallel()
+	mirrored(t, func(b bubble) {
+		t, m, r := b.t, b.mirror, b.rows
+		r.hold = make(chan struct{})
+		r.set(true)
+		m.Offer(row("a", 1))
+		synctest.Wait()
+		m.Offer(row("a", 2))
+		r.hold <- struct{}{}
+		synctest.Wait()
+		r.set(false)
+		close(r.hold)
+		require.NoError(t, m.Write(t.Context(), row("b", 1)))
+		require.EqualValues(t, 2, sequenceOf(t, r, "a"))
+		require.Equal(t, []int{2}, r.calls)
+	})
+}
+
+// Who waits, waits no longer than it wants; the row is written all the same. A call
+// that hangs is given up after a while.
+func TestWriteEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	mirrored(t, func(b bubble) {
+		t, m, r := b.t, b.mirror, b.rows
+		r.hold = make(chan struct{})
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.ErrorIs(t, m.Write(ctx, row("a", 1)), context.DeadlineExceeded)
+		require.Equal(t, time.Second, time.Since(began))
+		require.ErrorIs(t, m.Write(t.Context(), row("a", 2)), context.DeadlineExceeded)
+		require.Less(t, time.Since(began), 12*time.Second)
+		close(r.hold)
+		require.NoError(t, m.Write(t.Context(), row("b", 1)))
+		require.EqualValues(t, 2, sequenceOf(t, r, "a"))
+	})
+}
+
+// Close writes what waits.
+func TestCloseFlushes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRows()
+		m := activities.NewMirror(r, slog.New(slog.DiscardHandler))
+		r.set(true)
+		for i := range 600 {
+			m.Offer(row(fmt.Sprint(i), 1))
+		}
+		synctest.Wait()
+		r.set(false)
+		m.Close(t.Context())
+		require.Len(t, r.byID, 600)
+		require.ErrorContains(t, m.Write(t.Context(), row("a", 1)), "the worker stops")
+	})
+}
+
+// Close does not wait for a store that is down, nor longer than allowed for one that
+// hangs.
+func TestCloseIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRows()
+		r.set(true)
+		m := activities.NewMirror(r, slog.New(slog.DiscardHandler))
+		m.Offer(row("a", 1))
+		synctest.Wait()
+		began := time.Now()
+		m.Close(t.Context())
+		require.Zero(t, time.Since(began))
+
+		r = newRows()
+		r.hold = make(chan struct{})
+		m = activities.NewMirror(r, slog.New(slog.DiscardHandler))
+		m.Offer(row("a", 1))
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		m.Close(ctx)
+		require.Equal(t, time.Second, time.Since(began))
+	})
+}
+
+// What is kept while the store is down is bounded; beyond that the oldest go.
+func TestWaitingRowsAreBounded(t *testing.T) {
+	t.Parallel()
+	mirrored(t, func(b bubble) {
+		t, m, r := b.t, b.mirror, b.rows
+		r.hold = make(chan struct{})
+		m.Offer(row("first", 1))
+		synctest.Wait()
+		for i := range 200_010 {
+			m.Offer(row(fmt.Sprint(i), 1))
+		}
+		close(r.hold)
+		synctest.Wait()
+		require.Len(t, r.byID, 200_001)
+		_, ok := r.get("9")
+		require.False(t, ok)
+		_, ok = r.get("10")
+		require.True(t, ok)
+	})
+}
+
+// Many attempts write at once, each row of its action newer than the one before: all
+// are told, and the newest of each stands, though the store fails now and then.
+func TestManyWriters(t *testing.T) {
+	t.Parallel()
+	mirrored(t, func(b bubble) {
+		t, m, r := b.t, b.mirror, b.rows
+		var all sync.WaitGroup
+		for w := range 16 {
+			random := rand.New(rand.NewPCG(1, uint64(w)))
+			all.Go(func() {
+				for sequence := range uint64(100) {
+					r.set(random.IntN(10) == 0)
+					if random.IntN(2) == 0 {
+						m.Offer(row(fmt.Sprint(w%8), sequence))
+						continue
+					}
+					if err := m.Write(t.Context(), row(fmt.Sprint(w%8), sequence)); err != nil {
+						require.ErrorIs(t, err, errDown)
+					}
+				}
+			})
+		}
+		all.Wait()
+		r.set(false)
+		<-time.After(time.Second) // of the bubble
+		require.Len(t, r.byID, 8)
+		for id := range r.byID {
+			require.EqualValues(t, 99, sequenceOf(t, r, id))
+		}
+	})
+}
+
+// The activity fails until the store took the row, and writes all that it is told.
+func TestMirrorActivity(t *testing.T) {
+	t.Parallel()
+	r := newRows()
+	m := activities.NewMirror(r, slog.New(slog.DiscardHandler))
+	defer m.Close(context.Background())
+	suite := testsuite.WorkflowTestSuite{}
+	env := suite.NewTestActivityEnvironment()
+	env.RegisterActivity(m.Mirror)
+	in := &workflowv1.MirrorInput{
+		Action:   row("a", 0).Action,
+		Revision: &workflowv1.Revision{Incarnation: timestamppb.New(start), Sequence: 7, Attempt: 2, Phase: 1},
+		Chain:    "run-1", Tombstone: true,
+	}
+	r.set(true)
+	_, err := env.ExecuteActivity(m.Mirror, in)
+	require.ErrorContains(t, err, errDown.Error())
+	r.set(false)
+	_, err = env.ExecuteActivity(m.Mirror, in)
+	require.NoError(t, err)
+	got, _ := r.get("a")
+	require.Equal(t, store.Revision{Incarnation: start, Sequence: 7, Attempt: 2, Phase: 1}, got.Revision)
+	require.Equal(t, "run-1", got.Chain)
+	require.True(t, got.Tombstone)
+}

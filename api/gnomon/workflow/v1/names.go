@@ -1,0 +1,79 @@
+// Package workflowv1 is what passes between facade, workflow and worker of a
+// scheduled action.
+package workflowv1
+
+// Names that Temporal knows: of the workflow type, its activities, commands and
+// queries. They are part of every recorded history and cannot change.
+const (
+	// ActionWorkflow is the workflow type of a scheduled action.
+	ActionWorkflow = "Action"
+	// PerformActivity performs one occurrence with all its attempts.
+	PerformActivity = "Perform"
+	// MirrorActivity stores one row of the mirror, for as long as that takes.
+	MirrorActivity = "Mirror"
+
+	// CommandUpdate replaces the spec (signal and update; payload Command).
+	CommandUpdate = "update"
+	// CommandPause holds all attempts back until CommandResume.
+	CommandPause = "pause"
+	// CommandResume ends a pause.
+	CommandResume = "resume"
+	// CommandTrigger performs now.
+	CommandTrigger = "trigger"
+	// CommandCancel deletes the action, as Temporal's own cancellation does.
+	CommandCancel = "cancel"
+	// SignalMirror asks for the row to be stored again; the facade leaves it when
+	// its own write failed.
+	SignalMirror = "mirror"
+
+	// SignalVoid says that the command of this id is not to be applied any more: the
+	// facade leaves it when a create found no worker, since Temporal may deliver the
+	// update it gave up on much later.
+	SignalVoid = "void"
+
+	// QueryStanding answers Standing: may attempts of this Guid begin?
+	QueryStanding = "standing"
+	// QueryAction answers the ScheduledAction as the workflow has it.
+	QueryAction = "action"
+
+	// SearchKind is the search attribute (Keyword) with the kind of action.
+	SearchKind = "GnomonKind"
+	// SearchTenant is the search attribute (Keyword) with the label "tenant".
+	SearchTenant = "GnomonTenant"
+	// SearchOutcome is the search attribute (Keyword) of an end other than success.
+	SearchOutcome = "GnomonOutcome"
+
+	// DefaultTaskQueue is where workflows and activities of actions run.
+	DefaultTaskQueue = "gnomon"
+)
+
+// Failure types of Perform, as ApplicationError.Type. All but the first two are
+// never retried by the server.
+const (
+	// FailureFailed is an attempt that failed.
+	FailureFailed = "Failed"
+	// FailureInterrupted is an attempt that broke as a process.
+	FailureInterrupted = "Interrupted"
+	// FailureFinal is a failure that ends the occurrence.
+	FailureFinal = "FailedFinally"
+	// FailureHeld hands the occurrence back to the workflow: paused, the deadline
+	// comes first, or its standing could not be asked. Nothing was attempted since
+	// the counters in its details.
+	FailureHeld = "Held"
+	// FailureSuperseded is an attempt of a spec that no longer stands.
+	FailureSuperseded = "Superseded"
+)
+
+// WorkflowID is the Temporal workflow id of the action with this id (M-06).
+func WorkflowID(id string) string { return "action/" + id }
+
+// Why an update was refused, as ApplicationError.Type.
+const (
+	RefusedEtag      = "EtagMismatch"
+	RefusedNotFound  = "NotFound"
+	RefusedExists    = "AlreadyExists"
+	RefusedNotPaused = "NotPaused"
+	RefusedPaused    = "Paused"
+	RefusedMalformed = "Malformed"
+	RefusedReused    = "CommandReused"
+)

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+
+	gnomonv1 "gnomon/api/gnomon/v1"
+)
+
+// session holds the global flags and makes connections and printers from them.
+type session struct {
+	env     environment
+	address string
+	tls     bool
+	timeout time.Duration
+	output  outputFormat
+	noColor bool
+}
+
+// maxReply leaves room for a page of 1,000 actions of 64 KiB each; gRPC's own
+// limit of 4 MiB would refuse such a page.
+const maxReply = 64 << 20
+
+// connect returns a client and what closes it. Nothing is dialled before the
+// first call, so a wrong address shows there, as UNAVAILABLE.
+func (s *session) connect() (gnomonv1.ActionServiceClient, func(), error) {
+	if s.timeout < 0 {
+		return nil, nil, usageErrorf("--timeout must not be negative, got %s", s.timeout)
+	}
+	creds := insecure.NewCredentials()
+	if s.tls {
+		creds = credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
+	}
+	conn, err := grpc.NewClient(s.address,
+		grpc.WithTransportCredentials(creds),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReply)),
+	)
+	if err != nil {
+		return nil, nil, usageErrorf("--address %q: %w", s.address, err)
+	}
+	return gnomonv1.NewActionServiceClient(conn), func() { _ = conn.Close() }, nil
+}
+
+// call bounds one call by --timeout.
+func (s *session) call(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, s.timeout)
+}
+
+func (s *session) printer(cmd *cobra.Command) *printer {
+	out := cmd.OutOrStdout()
+	width, _, _ := s.env.terminal(out)
+	return &printer{
+		out:    out,
+		err:    cmd.ErrOrStderr(),
+		format: s.output,
+		style:  newStyle(!s.noColor && s.env.colour(out)),
+		width:  width,
+		moment: moment{now: s.env.now, local: s.env.local},
+	}
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestUsageErrorsExitWith2AndSendNothing(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"actions"}, `unknown command "actions" for "gnomon", did you mean "action"?`},
+		{[]string{"action", "creat"}, `unknown command "creat" for "gnomon action", did you mean "create"?`},
+		{[]string{"action", "frobnicate"}, `unknown command "frobnicate" for "gnomon action"`},
+		{[]string{"version", "x"}, "gnomon version takes no arguments"},
+		{[]string{"action", "list", "--nonsense"}, "unknown flag: --nonsense; see 'gnomon action list --help'"},
+		{[]string{"action", "list", "-o", "xml"}, "must be one of table, json, yaml"},
+		{[]string{"action", "list", "--limit", "-1"}, "--limit must not be negative"},
+		{[]string{"action", "list", "--timeout", "-1s"}, "--timeout must not be negative"},
+		{[]string{"action", "get"}, "gnomon action get takes exactly one action id, got 0"},
+		{[]string{"action", "get", "a", "b"}, "got 2"},
+		{[]string{"action", "create"}, "gnomon action create needs an action id, or --file"},
+		{[]string{"action", "create", "a", "b"}, "takes at most one action id"},
+		{[]string{"action", "create", "a", "--at", "tomorrow"}, `--at "tomorrow" must be a time in RFC 3339`},
+		{[]string{"action", "create", "a", "--at", "2026-11-21T10:00:00Z", "--in", "5s"}, "--at and --in exclude each other"},
+		{[]string{"action", "create", "a", "--in", "5"}, "missing unit"},
+		{[]string{"action", "create", "a", "--every", "5s", "--cron", "@daily"}, "--every and --cron exclude each other"},
+		{[]string{"action", "create", "a", "--time-zone", "UTC"}, "--time-zone needs --cron"},
+		{[]string{"action", "create", "a", "--deadline", "x"}, `--deadline "x" must be a time`},
+		{[]string{"action", "create", "a", "--deadline", "none", "--deadline-in", "5s"}, "exclude each other"},
+		{[]string{"action", "create", "a", "--method", "GET"}, "the flags of an HTTP request need --url"},
+		{[]string{"action", "create", "a", "--url", "http://h/", "--mock", "fail"}, "--url and --mock belong to different kinds"},
+		{[]string{"action", "create", "a", "--push-type", "t"}, "a push needs --push-recipient and --push-type"},
+		{[]string{"action", "create", "a", "--mock", "explode"}, `--mock "explode" must be succeed, fail`},
+		{[]string{"action", "create", "a", "--mock", "fail-first=-1"}, "the number of attempts"},
+		{[]string{"action", "create", "a", "--mock", "sleep=long"}, "must be a duration"},
+		{[]string{"action", "create", "a", "--mock", "hang", "--action-timeout", "1s"}, "--action-timeout needs an HTTP request"},
+		{[]string{"action", "create", "a", "--url", "http://h/", "--accept", "2xx"}, `--accept "2xx" must be a status code`},
+		{[]string{"action", "create", "a", "--url", "http://h/", "--header", "X"}, `--header "X" must be KEY=VALUE`},
+		{[]string{"action", "create", "a", "--url", "http://h/", "--header", "=v"}, `--header "=v" must be KEY=VALUE`},
+		{[]string{"action", "create", "a", "--url", "http://h/", "--body", "a", "--body-file", "b"}, "--body and --body-file exclude"},
+		{[]string{"action", "create", "a", "--url", "http://h/", "--label", "x"}, `--label "x" must be KEY=VALUE`},
+		{[]string{"action", "update"}, "needs an action id, or --file"},
+		{[]string{"action", "update", "a"}, "nothing to change"},
+		{[]string{"action", "delete"}, "takes at least one action id"},
+		{[]string{"action", "delete", "a", "b", "--etag", "x"}, "--etag and --request-id are for one action"},
+		{[]string{"action", "watch"}, "takes exactly one action id"},
+		{[]string{"action", "preview"}, "needs an action id, --file, or flags"},
+		{[]string{"action", "preview", "a", "-f", "b"}, "not both"},
+		{[]string{"action", "preview", "--every", "5s", "--after", "x"}, `--after "x" must be a time`},
+		{[]string{"action", "apply"}, "gnomon action apply needs --file"},
+		{[]string{"action", "apply", "-f", "x", "--parallel", "0"}, "--parallel must be 1 to 64"},
+	} {
+		fake := startFake(t)
+		got := fake.run(t, tc.args...)
+		require.Equal(t, ExitUsage, got.code, "%q: %s", tc.args, got.stderr)
+		require.Contains(t, got.stderr, "error: ", "%q", tc.args)
+		require.Contains(t, got.stderr, tc.want, "%q", tc.args)
+		require.Empty(t, got.stdout, "%q", tc.args)
+		fake.mu.Lock()
+		require.Empty(t, fake.requests, "%q", tc.args)
+		fake.mu.Unlock()
+	}
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	root := New("v9.9.9")
+	root.SetArgs([]string{"version"})
+	root.SetOut(&out)
+	require.Equal(t, ExitOK, Run(t.Context(), root))
+	require.Equal(t, "v9.9.9\n", out.String())
+}
+
+// Habit of the temporal CLI: summaries without a full stop, an example each.
+func TestEveryCommandHasASummaryAndAnExample(t *testing.T) {
+	t.Parallel()
+	root := New("v")
+	action, _, err := root.Find([]string{"action"})
+	require.NoError(t, err)
+	require.Len(t, action.Commands(), 11)
+	for _, cmd := range append(action.Commands(), root, action) {
+		require.NotEmpty(t, cmd.Short, cmd.Name())
+		require.NotRegexp(t, `\.$`, cmd.Short, cmd.Name())
+		require.Contains(t, cmd.Example, "gnomon action ", cmd.Name())
+		require.NotRegexp(t, `\t`, cmd.Example, cmd.Name())
+	}
+}
+
+func TestGroupsShowHelp(t *testing.T) {
+	t.Parallel()
+	got := invocation{}.run(t.Context(), "action").ok(t)
+	require.Contains(t, got.stdout, "preview     Show the next due times")
+}
+
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	fake := startFake(t)
+	fake.put(waiting(t, "hello"))
+	require.Contains(t, fake.run(t, "completion", "bash").ok(t).stdout, "bash completion")
+	require.Contains(t, fake.run(t, "__complete", "action", "get", "he").ok(t).stdout, "hello\tSCHEDULED\n")
+	require.Contains(t, fake.run(t, "__complete", "action", "list", "-o", "").ok(t).stdout, "json\n")
+
+	// Nobody at home: no offers, and no error in the middle of a command line.
+	got := invocation{address: "127.0.0.1:1"}.run(t.Context(), "__complete", "action", "get", "").ok(t)
+	require.NotContains(t, got.stdout, "hello")
+}

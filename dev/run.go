@@ -1,0 +1,201 @@
+package dev
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+
+	"gnomon/activities/performers"
+	"gnomon/devserver"
+	"gnomon/receiver"
+	"gnomon/starter"
+	"gnomon/store"
+	"gnomon/store/open"
+	"gnomon/store/sqlite"
+	"gnomon/worker"
+)
+
+const (
+	loopback        = "127.0.0.1"
+	defaultLogLevel = slog.LevelWarn
+	stopTimeout     = 10 * time.Second
+)
+
+type options struct {
+	temporalPort, uiPort, grpcPort, httpPort, receiverPort int
+
+	dataDir              string
+	ephemeral, allowMock bool
+	notificator, record  string
+	logLevel             slog.Level
+}
+
+// addresses is the line of JSON on stdout.
+type addresses struct {
+	Temporal string `json:"temporal"`
+	UI       string `json:"ui"`
+	GRPC     string `json:"grpc"`
+	HTTP     string `json:"http"`
+	Receiver string `json:"receiver"`
+}
+
+// run brings everything up, says so, and takes it down again when ctx ends, in the
+// opposite order.
+func run(ctx context.Context, o options, out, people io.Writer) (err error) {
+	log := slog.New(slog.NewTextHandler(people, &slog.HandlerOptions{Level: o.logLevel}))
+	var parts closers
+	defer func() { parts.close() }()
+
+	if err := checkPorts(ctx, o); err != nil {
+		return err
+	}
+	storeName, temporalDir := "sqlite:"+sqlite.MemoryPath, ""
+	if !o.ephemeral {
+		if err := os.MkdirAll(o.dataDir, 0o750); err != nil {
+			return fmt.Errorf("--data-dir: %w", err)
+		}
+		storeName, temporalDir = "sqlite:"+filepath.Join(o.dataDir, "gnomon.db"), o.dataDir
+	}
+	fmt.Fprintln(people, "Temporal is starting ...")
+	temporal, err := devserver.Start(ctx, devserver.Config{
+		DataDir: temporalDir, Port: o.temporalPort, UIPort: o.uiPort,
+		SearchAttributes: starter.SearchAttributes(), Logger: log,
+	})
+	if err != nil {
+		return err
+	}
+	parts.add(temporal.Stop)
+	c, err := client.DialContext(ctx, client.Options{
+		HostPort: temporal.Address(), Identity: worker.Identity("dev"), Logger: sdklog.NewStructuredLogger(log),
+	})
+	if err != nil {
+		return err
+	}
+	parts.add(c.Close)
+	rows, err := open.Actions(ctx, storeName)
+	if err != nil {
+		return err
+	}
+	parts.add(func() { logged(log, "store", rows.Close()) })
+
+	inbox, err := receiver.Start(context.WithoutCancel(ctx), receiver.Config{
+		Address: address(o.receiverPort), Out: people, RecordPath: o.record,
+	})
+	if err != nil {
+		return err
+	}
+	parts.add(func() { logged(log, "receiver", inbox.Close()) })
+
+	if err := startWorker(c, rows, o, log, &parts); err != nil {
+		return err
+	}
+	facade, err := startFacade(ctx, c, rows, o, log, &parts)
+	if err != nil {
+		return err
+	}
+	at := addresses{temporal.Address(), temporal.UIAddress(), facade.GRPCAddr(), facade.HTTPAddr(), inbox.Addr()}
+	if err := json.NewEncoder(out).Encode(at); err != nil {
+		return err
+	}
+	greet(people, at, o)
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(people, "\nStopping ...")
+		return nil
+	case err := <-facade.Failed():
+		return err
+	}
+}
+
+func startWorker(c client.Client, rows store.Actions, o options, log *slog.Logger, parts *closers) error {
+	perform := performers.Default()
+	perform.AllowMock = o.allowMock
+	perform.Notificator.Address = o.notificator
+	w, err := worker.New(c, worker.Config{Store: rows, Performers: perform, StopGrace: 2 * time.Second, Logger: log})
+	if err != nil {
+		return err
+	}
+	if err := w.Start(); err != nil {
+		return err
+	}
+	parts.add(w.Stop)
+	return nil
+}
+
+func startFacade(ctx context.Context, c client.Client, rows store.Actions, o options, log *slog.Logger, parts *closers) (*starter.Server, error) {
+	service, err := starter.NewActions(starter.Config{Client: c, Store: rows, AllowMockActions: o.allowMock, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	facade, err := starter.NewServer(starter.ServerConfig{
+		GRPCAddress: address(o.grpcPort), HTTPAddress: address(o.httpPort), Logger: log,
+	}, service, service.Ready)
+	if err != nil {
+		return nil, err
+	}
+	if err := facade.Start(); err != nil {
+		return nil, err
+	}
+	parts.add(func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		logged(log, "facade", facade.Stop(end))
+	})
+	return facade, nil
+}
+
+// greet tells a person what there is and what to type next.
+func greet(w io.Writer, at addresses, o options) {
+	kept := "in memory, gone with this process"
+	if !o.ephemeral {
+		kept = "in " + o.dataDir
+	}
+	flag := ""
+	if at.GRPC != "127.0.0.1:7700" {
+		flag = " --address " + at.GRPC
+	}
+	fmt.Fprintf(w, `
+gnomon runs; everything is kept %s. Ctrl-C stops it.
+
+  gRPC      %s
+  REST      http://%s/v1/actions   (http://%s/openapi.json)
+  Web UI    http://%s
+  Temporal  %s
+  receiver  http://%s   prints below what reaches it
+
+Now type in another terminal:
+
+  go run ./cmd/gnomon action create hello%s --in 5s --url http://%s/hello --body '{"hello":"world"}'
+
+`, kept, at.GRPC, at.HTTP, at.HTTP, at.UI, at.Temporal, at.Receiver, flag, at.Receiver)
+}
+
+func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
+
+func logged(log *slog.Logger, what string, err error) {
+	if err != nil {
+		log.Warn("It did not stop cleanly.", "part", what, "error", err)
+	}
+}
+
+// closers are undone in the opposite order.
+type closers []func()
+
+func (c *closers) add(f func()) { *c = append(*c, f) }
+
+func (c *closers) close() {
+	for _, f := range slices.Backward(*c) {
+		f()
+	}
+}

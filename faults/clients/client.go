@@ -1,0 +1,140 @@
+// Package clients calls a facade as a client does that may lose an answer, repeats
+// what was not answered under the same request_id, and records every call.
+package clients
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"gnomon/action/life"
+	gnomonv1 "gnomon/api/gnomon/v1"
+	"gnomon/faults/record"
+)
+
+// patience is how long one operation is tried for, and tryFor one try of it.
+const (
+	patience = 60 * time.Second
+	tryFor   = 10 * time.Second
+)
+
+// Client is a client. Its methods may be called concurrently.
+type Client struct {
+	// Lose is the fraction of answers that are lost on their way (F4).
+	Lose float64
+	// Once makes it try only once: what is not answered may or may not have happened.
+	Once bool
+
+	service gnomonv1.ActionServiceClient
+	conn    *grpc.ClientConn
+	log     *record.Log
+	lost    atomic.Int64
+}
+
+// Dial gives a client of the facade at an address, which finds it again within
+// moments, and records its calls in dir.
+func Dial(address, dir string) (*Client, error) {
+	log, err := record.OpenLog(dir, record.CallsFile)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{log: log}
+	soon := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.2, MaxDelay: 200 * time.Millisecond}
+	c.conn, err = grpc.NewClient(address,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: soon, MinConnectTimeout: time.Second}),
+		grpc.WithUnaryInterceptor(c.lose),
+	)
+	if err != nil {
+		return nil, err
+	}
+	c.service = gnomonv1.NewActionServiceClient(c.conn)
+	return c, nil
+}
+
+// Service is the bare service, whose calls are not recorded.
+func (c *Client) Service() gnomonv1.ActionServiceClient { return c.service }
+
+// Lost is how many answers were lost so far.
+func (c *Client) Lost() int64 { return c.lost.Load() }
+
+// Close ends it.
+func (c *Client) Close() error {
+	_ = c.conn.Close()
+	return c.log.Close()
+}
+
+type lossKey struct{}
+
+// lose makes the call and withholds its answer, as drawn.
+func (c *Client) lose(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption) error {
+	err := call(ctx, method, req, reply, conn, o...)
+	if code := status.Code(err); code == codes.Unavailable || code == codes.DeadlineExceeded {
+		return err // there is no answer to lose
+	}
+	withheld, ok := ctx.Value(lossKey{}).(*int)
+	if ok && rand.Float64() < c.Lose { //nolint:gosec // drawn, not secret
+		*withheld++
+		c.lost.Add(1)
+		return status.Error(codes.DeadlineExceeded, "the answer was lost on its way")
+	}
+	return err
+}
+
+// do tries an operation until it is answered and records it.
+func (c *Client) do(ctx context.Context, r record.Call, call func(context.Context) (*gnomonv1.ScheduledAction, error)) record.Call {
+	r.Call = time.Now().UTC()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		r.Tries++
+		lost := r.Lost
+		one, done := context.WithTimeout(context.WithValue(ctx, lossKey{}, &r.Lost), tryFor)
+		reply, err := call(one)
+		done()
+		code := status.Code(err)
+		if err == nil {
+			r.GUID, r.Applied = reply.GetMeta().GetGuid(), applied(reply)
+		}
+		again := code == codes.Unavailable || code == codes.DeadlineExceeded || code == codes.Canceled
+		if !again {
+			r.Code = code.String()
+			break
+		}
+		if c.Once || ctx.Err() != nil {
+			break // it may or may not have happened
+		}
+		if r.Lost == lost { // nobody is there to answer
+			pause(ctx, 20*time.Millisecond)
+		}
+	}
+	r.Return = time.Now().UTC()
+	c.log.Add(r)
+	return r
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// applied says whether a reply is not that of a command which was only left.
+func applied(a *gnomonv1.ScheduledAction) bool {
+	for _, c := range a.GetStatus().GetConditions() {
+		if c.GetType() == life.ConditionApplied && c.GetStatus() == gnomonv1.Condition_FALSE {
+			return false
+		}
+	}
+	return true
+}

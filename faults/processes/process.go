@@ -1,0 +1,148 @@
+// Package processes starts, kills and awaits the processes of an installation: this
+// program again, each in a role.
+package processes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// RoleVariable is the environment variable that tells a process its role.
+const RoleVariable = "GNOMON_FAULTS_ROLE"
+
+// startWithin bounds the start of a process on a machine that is busy.
+const startWithin = 60 * time.Second
+
+// Process is this program in a role.
+type Process struct {
+	role     string
+	cmd      *exec.Cmd
+	in       io.WriteCloser
+	out, err *lines
+	ended    chan struct{}
+}
+
+// Start starts this program in a role and a directory. It dies with this process at
+// the latest.
+func Start(dir, role string, args ...string) (*Process, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{role: role, out: newLines(), err: newLines(), ended: make(chan struct{})}
+	p.cmd = exec.Command(program, args...) //nolint:gosec,noctx // this program; its end is Kill or Stop
+	p.cmd.Env = append(quiet(os.Environ()), RoleVariable+"="+role)
+	p.cmd.Dir = dir
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.err
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := spawn(p.cmd); err != nil {
+		return nil, fmt.Errorf("%s does not start: %w", role, err)
+	}
+	go func() {
+		defer close(p.ended)
+		_ = p.cmd.Wait()
+	}()
+	return p, nil
+}
+
+// quiet is an environment that says nothing to gnomon or Temporal's SDK.
+func quiet(all []string) []string {
+	var kept []string
+	for _, v := range all {
+		if !strings.HasPrefix(v, "GNOMON_") && !strings.HasPrefix(v, "TEMPORAL_") {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// PID is the process id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Tell sends a line of JSON to the process's stdin.
+func (p *Process) Tell(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = p.in.Write(append(line, '\n'))
+	return err
+}
+
+// Out waits for a line of stdout that holds a text, Err for one of stderr.
+func (p *Process) Out(ctx context.Context, want string) (string, error) {
+	return p.says(ctx, p.out, want)
+}
+
+// Err is Out for stderr.
+func (p *Process) Err(ctx context.Context, want string) (string, error) {
+	return p.says(ctx, p.err, want)
+}
+
+func (p *Process) says(ctx context.Context, l *lines, want string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
+	line, err := l.wait(ctx, p.ended, want)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", p.role, err, p.err.tail(10))
+	}
+	return line, nil
+}
+
+// Kill is kill -9. It returns when the process is gone and says when it was told.
+func (p *Process) Kill() time.Time {
+	at := time.Now()
+	_ = p.cmd.Process.Kill() // it may be gone already
+	<-p.ended
+	return at
+}
+
+// Ended is closed when the process is gone.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// Alive says whether it runs.
+func (p *Process) Alive() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// Stop is SIGTERM and, where that is not obeyed within 15 seconds, Kill.
+func (p *Process) Stop() {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may be gone already
+	limit := time.NewTimer(15 * time.Second)
+	defer limit.Stop()
+	select {
+	case <-p.ended:
+	case <-limit.C:
+		p.Kill()
+	}
+}
+
+// Last waits for the end of the process and gives all it wrote to stdout.
+func (p *Process) Last(ctx context.Context) (string, error) {
+	select {
+	case <-p.ended:
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	if out := p.out.tail(1 << 20); out != "" {
+		return out, nil
+	}
+	return "", fmt.Errorf("%s said nothing\n%s", p.role, p.err.tail(10))
+}
+
+// Tail is the end of what it wrote to stderr.
+func (p *Process) Tail() string { return p.err.tail(20) }

@@ -1,0 +1,60 @@
+package roles
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
+
+	"gnomon/store/faulty"
+	"gnomon/store/open"
+	"gnomon/worker"
+)
+
+// faultyWorker is the worker with a store that misbehaves when told to and performers
+// that do when their URL says so. It prints "polls".
+func faultyWorker() *cobra.Command {
+	var temporalAddress, storeName string
+	var heartbeat time.Duration
+	var pollers int
+	cmd := &cobra.Command{
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx := cmd.Context()
+			c, err := client.DialContext(ctx, client.Options{HostPort: temporalAddress, Identity: worker.Identity("faulty")})
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			inner, err := open.Actions(ctx, storeName)
+			if err != nil {
+				return err
+			}
+			defer inner.Close()
+			rows := faulty.New(inner, 2)
+			cfg := worker.Config{
+				Store: rows, HeartbeatTimeout: heartbeat, StopGrace: time.Second, Pollers: pollers, Build: "faulty",
+			}
+			cfg.Performers.HTTP.Transport = newPlanted()
+			w, err := worker.New(c, cfg)
+			if err != nil {
+				return err
+			}
+			if err := w.Start(); err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), "polls")
+			go obey(cmd.InOrStdin(), cmd.OutOrStdout(), rows, &failpoint{})
+			<-ctx.Done()
+			w.Stop()
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&temporalAddress, "temporal-address", "", "Temporal's")
+	f.StringVar(&storeName, "store", "", "the mirror")
+	f.DurationVar(&heartbeat, "heartbeat-timeout", 2*time.Second, "silence that means interrupted")
+	f.IntVar(&pollers, "pollers", 4, "open polls of each kind")
+	return cmd
+}

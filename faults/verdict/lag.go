@@ -1,0 +1,69 @@
+package verdict
+
+import (
+	"time"
+
+	"gnomon/faults/record"
+)
+
+// noise is what a 99th percentile of some milliseconds may differ by on a machine that
+// does other things: a ratio alone would judge the machine.
+const noise = 100 * time.Millisecond
+
+// healthy is how late attempts came in the healthy stretches, and the median of the
+// stretches' 99th percentiles: in one of them the machine may have been busy.
+func (e *Evidence) healthy() (all []time.Duration, base time.Duration) {
+	var each []time.Duration
+	for _, stretch := range e.of(record.Healthy) {
+		lags := e.lags([]record.Injection{stretch})
+		all = append(all, lags...)
+		if len(lags) > 0 {
+			each = append(each, quantile(lags, .99))
+		}
+	}
+	return all, quantile(each, .49)
+}
+
+// lag compares how late attempts came under a fault with the healthy stretches before
+// and after it in the same run.
+func (v *Verdict) lag(e *Evidence, fault string, limit float64, kinds ...string) {
+	healthy, base := e.healthy()
+	v.figuref(fault, "lag healthy", "%s, median p99 of its stretches %s", spread(healthy), base.Round(time.Millisecond))
+	for _, kind := range kinds {
+		under := e.lags(e.of(kind))
+		p99 := quantile(under, .99)
+		ratio := float64(p99) / float64(max(base, time.Millisecond))
+		v.figuref(fault, "lag "+kind, "%s, p99 ratio %.2f", spread(under), ratio)
+		if len(under) == 0 || len(healthy) == 0 {
+			v.breachf(0, "", "%s: nothing was due under %s or without it", fault, kind)
+		} else if ratio > limit && p99 > base+noise {
+			v.breachf(0, "", "%s: lag p99 under %s is %s, healthy %s: more than %.1f times", fault, kind, p99, base, limit)
+		}
+	}
+}
+
+// convergedWithin is how soon the rows are right when the store is back (F5).
+const convergedWithin = 30 * time.Second
+
+// converged is F5: what ended while the store was unwell is shown within 30 s of its
+// return.
+func (v *Verdict) converged(e *Evidence) {
+	shown := map[string]time.Time{}
+	for _, r := range e.Watched {
+		shown[r.ID] = r.At
+	}
+	for _, i := range e.of(record.StoreDown, record.StoreSlow, record.StoreErrors) {
+		var took []time.Duration
+		for _, visit := range e.Visits {
+			if visit.Ended.Before(i.At) || visit.Ended.After(i.Until) || visit.Status != 200 {
+				continue
+			}
+			at, seen := shown[visit.ID]
+			if !seen || at.After(i.Until.Add(convergedWithin)) {
+				v.breachf(7, visit.ID, "F5: its row was not right within %s of the store's return", convergedWithin)
+			}
+			took = append(took, max(0, at.Sub(i.Until)))
+		}
+		v.figuref("F5", "rows right after "+i.Kind, "%s", spread(took))
+	}
+}

@@ -1,0 +1,337 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"gnomon/action/life"
+	"gnomon/activities"
+	"gnomon/activities/performers"
+	gnomonv1 "gnomon/api/gnomon/v1"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/model"
+	"gnomon/store"
+	"gnomon/workflows"
+)
+
+// origin is when lives begin.
+var origin = time.Date(2026, time.November, 21, 10, 0, 0, 0, time.UTC)
+
+// step is the least that the clock is moved by to look at what came of an instant.
+const step = time.Microsecond
+
+// difference is what ends a life in which product and model disagree.
+type difference struct{ what string }
+
+// world is one life in progress: the product in its environment on one side, the model
+// on the other.
+type world struct {
+	script Life
+	model  *model.Action
+
+	env      *testsuite.TestWorkflowEnvironment
+	server   *server
+	rows     *rows
+	mirror   *activities.Mirror
+	mu       sync.Mutex // of spares
+	tries    []*try
+	spares   []*activities.Mirror
+	done     int       // steps
+	base     time.Time // when the last one was
+	watching map[time.Time]bool
+	storing  workflow.Future // the row that the workflow had stored last
+	atStore  atomic.Bool     // it is with the store, or was taken
+
+	attempts int // that began
+	guids    int
+	commands int
+	lastID   string
+	oldGUID  string
+	// veiled: the mirror shows what the workflow knows, as of before the attempts that
+	// go on, since a command had a row written meanwhile.
+	veiled *execution
+	// mute: the worker of its attempt was lost after it had written its last row, which
+	// is not noticed yet.
+	mute *execution
+	// unheard: it was deleted while attempts went on, which nobody heard of any more.
+	unheard bool
+	behind  bool      // the store was down and has not been seen to catch up
+	upAt    time.Time // when it came back
+
+	verbose bool
+	story   []string
+}
+
+func (w *world) tellf(format string, args ...any) {
+	if w.verbose {
+		w.story = append(w.story, fmt.Sprintf("%9.3fs  ", w.now().Sub(origin).Seconds())+fmt.Sprintf(format, args...))
+	}
+}
+
+func (w *world) differf(format string, args ...any) {
+	panic(difference{fmt.Sprintf(format, args...)})
+}
+
+func (w *world) now() time.Time {
+	if w.env == nil {
+		return origin
+	}
+	return w.env.Now().UTC()
+}
+
+// run lives a life; "" is that both sides agree, else it is the difference.
+func (l Life) run(verbose bool) (what string, story []string) {
+	w := &world{script: l, verbose: verbose, rows: &rows{}, base: origin}
+	defer w.clear()
+	defer func() {
+		story = w.story
+		switch r := recover().(type) {
+		case nil:
+		case difference:
+			what = r.what
+		case string:
+			what = r // the environment gave up waiting
+		default:
+			panic(fmt.Sprint(r))
+		}
+	}()
+	spec := l.First.spec(origin)
+	state := life.New(&gnomonv1.ScheduledAction{Meta: &gnomonv1.Meta{Id: "a", Guid: w.guid()}, Spec: spec}, origin, "request")
+	w.model = model.New(origin, "a", "guid-1", nil, spec, spread)
+	w.renewMirror()
+	if !l.Unseen {
+		w.rows.insert(store.Row{Action: life.Action(state)})
+	}
+	w.tellf("created: %s", describe(spec))
+	for state != nil {
+		state = w.live(state)
+	}
+	return "", nil
+}
+
+// live is one run of the workflow; it gives what the next one carries on.
+func (w *world) live(state *workflowv1.ActionState) *workflowv1.ActionState {
+	start := w.now()
+	suite := &testsuite.WorkflowTestSuite{}
+	suite.SetLogger(quiet)
+	w.env = suite.NewTestWorkflowEnvironment()
+	w.env.SetTestTimeout(20 * time.Second)
+	w.env.SetStartTime(start)
+	w.watching, w.storing = map[time.Time]bool{}, nil
+	w.server = &server{w: w}
+	w.env.SetWorkerOptions(worker.Options{Interceptors: append([]interceptor.WorkerInterceptor{&taking{s: w.server}}, workflows.Interceptors()...)})
+	workflows.New(workflows.Options{HeartbeatTimeout: heartbeat}).Register(registry{w.env})
+	w.env.RegisterActivityWithOptions(w.store, activity.RegisterOptions{Name: workflowv1.MirrorActivity})
+	w.env.ExecuteWorkflow(workflowv1.ActionWorkflow, state)
+
+	err := w.env.GetWorkflowError()
+	if again, ok := errors.AsType[*workflow.ContinueAsNewError](err); ok {
+		w.tellf("continues as new")
+		next := &workflowv1.ActionState{}
+		if err := converter.GetDefaultDataConverter().FromPayloads(again.Input, next); err != nil {
+			panic(err)
+		}
+		return next
+	}
+	if err != nil {
+		w.differf("the workflow failed: %v", err)
+	}
+	w.judgeEnd()
+	return nil
+}
+
+// perform is the product's activity in a worker of this moment.
+func (w *world) perform(ctx context.Context, in *workflowv1.PerformInput) (*workflowv1.Progress, error) {
+	born := time.Now()
+	if !w.script.Young {
+		born = born.Add(-time.Hour)
+	}
+	p := &activities.Perform{
+		Performers: performers.Set{"mock_action": doer{}}, Mirror: w.writer(), Asker: asker{w}, Log: discard,
+		Born: born, Clock: func(activity.Info) func() time.Time { return w.now },
+	}
+	return p.Perform(ctx, in)
+}
+
+func (w *world) store(ctx context.Context, in *workflowv1.MirrorInput) error {
+	w.atStore.Store(true)
+	err := w.writer().Mirror(ctx, in)
+	if err != nil {
+		w.atStore.Store(false) // the environment waits before it tries again
+	}
+	return err
+}
+
+// writer is the worker's Mirror. While the store is down each write has its own: one
+// pauses in real time after a failure.
+func (w *world) writer() *activities.Mirror {
+	if w.rows.isDown() {
+		m := activities.NewMirror(w.rows.tap(), discard)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.spares = append(w.spares, m)
+		return m
+	}
+	return w.mirror
+}
+
+func (w *world) renewMirror() {
+	if w.mirror != nil {
+		w.spares = append(w.spares, w.mirror)
+	}
+	w.mirror = activities.NewMirror(w.rows.tap(), discard)
+}
+
+// clear ends what a life leaves behind.
+func (w *world) clear() {
+	w.rows.cut()
+	for _, m := range append(w.spares, w.mirror) {
+		m.Close(cancelled)
+	}
+	for _, t := range w.tries {
+		t.cancel()
+	}
+}
+
+var cancelled = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+var (
+	discard = slog.New(slog.DiscardHandler)
+	quiet   = log.NewStructuredLogger(discard)
+)
+
+// doer is the performer: it says that it began and ends as it is told.
+type doer struct{}
+
+func (doer) Perform(ctx context.Context, r performers.Request) (performers.Reply, error) {
+	t := ctx.Value(tryKey{}).(*try)
+	t.began <- r
+	var how Ending
+	select {
+	case how = <-t.end:
+	case <-ctx.Done():
+		return performers.Reply{}, ctx.Err()
+	}
+	switch how.How {
+	case model.Success:
+		return performers.Reply{Text: "done"}, nil
+	case model.Permanent:
+		return performers.Reply{}, performers.Permanent(errors.New("for good"))
+	case model.Panicked:
+		panic("out of order")
+	default:
+		return performers.Reply{}, errors.New("not now")
+	}
+}
+
+// asker asks the workflow, which is between its tasks.
+type asker struct{ w *world }
+
+func (a asker) Standing(context.Context, string, string) (*workflowv1.Standing, error) {
+	v, err := a.w.env.QueryWorkflow(workflowv1.QueryStanding)
+	if err != nil {
+		return nil, err
+	}
+	s := &workflowv1.Standing{}
+	return s, v.Get(s)
+}
+
+type registry struct {
+	*testsuite.TestWorkflowEnvironment
+}
+
+func (registry) RegisterDynamicWorkflow(any, workflow.DynamicRegisterOptions) {}
+
+// rows is the store: one row, and what is known of its writers.
+type rows struct {
+	mu   sync.Mutex
+	down bool
+	row  *store.Row
+	taps []*tap
+}
+
+// tap is one process's connection to it.
+type tap struct {
+	store.Actions
+	rows   *rows
+	closed bool
+}
+
+func (r *rows) tap() *tap {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := &tap{rows: r, closed: r.down}
+	r.taps = append(r.taps, t)
+	return t
+}
+
+// cut ends all connections: the processes that had them write nothing any more.
+func (r *rows) cut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.taps {
+		t.closed = true
+	}
+	r.taps = nil
+}
+
+func (r *rows) insert(row store.Row) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.row = &row
+}
+
+func (r *rows) get() (store.Row, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.row == nil {
+		return store.Row{}, false
+	}
+	return *r.row, true
+}
+
+func (r *rows) set(down bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.down = down
+}
+
+func (r *rows) isDown() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.down
+}
+
+var errDown = errors.New("the store is down")
+
+func (t *tap) PutActions(_ context.Context, rows []store.Row) ([]bool, error) {
+	r := t.rows
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t.closed || r.down {
+		return nil, errDown
+	}
+	for _, row := range rows {
+		if row.Action.GetMeta().GetId() == "a" && (r.row == nil || r.row.Revision.Encode() < row.Revision.Encode()) {
+			r.row = &row
+		}
+	}
+	return make([]bool, len(rows)), nil
+}

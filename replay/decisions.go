@@ -1,0 +1,164 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/workflow"
+	"google.golang.org/protobuf/proto"
+
+	gnomonv1 "gnomon/api/gnomon/v1"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+)
+
+// decisions are what a replayed run wanted, in order: how long timers are to sleep,
+// what activities are told, and what it ended with. The SDK's own replay looks only
+// at the kinds of commands and their order.
+type decisions struct {
+	interceptor.WorkerInterceptorBase
+
+	timers     []time.Duration
+	activities map[string][]proto.Message
+	end        proto.Message
+}
+
+// InterceptWorkflow implements interceptor.WorkerInterceptor.
+func (d *decisions) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
+	in := &inbound{decisions: d}
+	in.Next = next
+	return in
+}
+
+type inbound struct {
+	interceptor.WorkflowInboundInterceptorBase
+
+	decisions *decisions
+}
+
+// Init implements interceptor.WorkflowInboundInterceptor.
+func (i *inbound) Init(next interceptor.WorkflowOutboundInterceptor) error {
+	out := &outbound{decisions: i.decisions}
+	out.Next = next
+	return i.Next.Init(out)
+}
+
+// ExecuteWorkflow implements interceptor.WorkflowInboundInterceptor.
+func (i *inbound) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
+	result, err := i.Next.ExecuteWorkflow(ctx, in)
+	if again, ok := errors.AsType[*workflow.ContinueAsNewError](err); ok {
+		state := &workflowv1.ActionState{}
+		if bad := converter.GetDefaultDataConverter().FromPayloads(again.Input, state); bad != nil {
+			return nil, bad
+		}
+		i.decisions.end = state
+	} else if st, ok := result.(*gnomonv1.Status); ok && err == nil {
+		i.decisions.end = proto.CloneOf(st)
+	}
+	return result, err
+}
+
+type outbound struct {
+	interceptor.WorkflowOutboundInterceptorBase
+
+	decisions *decisions
+}
+
+// ExecuteActivity implements interceptor.WorkflowOutboundInterceptor.
+func (o *outbound) ExecuteActivity(ctx workflow.Context, name string, args ...any) workflow.Future {
+	for _, a := range args {
+		if m, ok := a.(proto.Message); ok {
+			o.decisions.activities[name] = append(o.decisions.activities[name], proto.Clone(m))
+		}
+	}
+	return o.Next.ExecuteActivity(ctx, name, args...)
+}
+
+// NewTimerWithOptions implements interceptor.WorkflowOutboundInterceptor.
+func (o *outbound) NewTimerWithOptions(ctx workflow.Context, sleep time.Duration, options workflow.TimerOptions) workflow.Future {
+	o.decisions.timers = append(o.decisions.timers, sleep)
+	return o.Next.NewTimerWithOptions(ctx, sleep, options)
+}
+
+// compare says at which event the history has something else. What was decided and
+// taken back within one task is not in the history.
+func (d *decisions) compare(h *historypb.History) error {
+	for _, e := range h.GetEvents() {
+		if err := d.compareEvent(e); err != nil {
+			return fmt.Errorf("event %d, %s: %w", e.GetEventId(), e.GetEventType(), err)
+		}
+	}
+	return nil
+}
+
+func (d *decisions) compareEvent(e *historypb.HistoryEvent) error {
+	switch {
+	case e.GetTimerStartedEventAttributes() != nil:
+		return d.compareTimer(e.GetTimerStartedEventAttributes().GetStartToFireTimeout().AsDuration())
+	case e.GetActivityTaskScheduledEventAttributes() != nil:
+		a := e.GetActivityTaskScheduledEventAttributes()
+		return d.compareActivity(a.GetActivityType().GetName(), a.GetInput())
+	case e.GetWorkflowExecutionCompletedEventAttributes() != nil:
+		return d.compareEnd(&gnomonv1.Status{}, e.GetWorkflowExecutionCompletedEventAttributes().GetResult())
+	case e.GetWorkflowExecutionContinuedAsNewEventAttributes() != nil:
+		return d.compareEnd(&workflowv1.ActionState{}, e.GetWorkflowExecutionContinuedAsNewEventAttributes().GetInput())
+	default:
+		return nil
+	}
+}
+
+func (d *decisions) compareTimer(recorded time.Duration) error {
+	for n, sleep := range d.timers {
+		if sleep == recorded {
+			d.timers = d.timers[n+1:]
+			return nil
+		}
+	}
+	return fmt.Errorf("a timer of %s was recorded, decided is %v", recorded, d.timers)
+}
+
+func (d *decisions) compareActivity(name string, input *commonpb.Payloads) error {
+	var recorded proto.Message
+	switch name {
+	case workflowv1.PerformActivity:
+		recorded = &workflowv1.PerformInput{}
+	case workflowv1.MirrorActivity:
+		recorded = &workflowv1.MirrorInput{}
+	default:
+		return fmt.Errorf("no activity is called %q", name)
+	}
+	if err := read(input, recorded); err != nil {
+		return err
+	}
+	for n, decided := range d.activities[name] {
+		if same(decided, recorded) {
+			d.activities[name] = d.activities[name][n+1:]
+			return nil
+		}
+	}
+	if len(d.activities[name]) == 0 {
+		return fmt.Errorf("%s was recorded, decided is nothing of the kind", name)
+	}
+	return fmt.Errorf("%s was recorded with another input (-recorded +decided):\n%s", name, difference(recorded, d.activities[name][0]))
+}
+
+func (d *decisions) compareEnd(recorded proto.Message, p *commonpb.Payloads) error {
+	if err := read(p, recorded); err != nil {
+		return err
+	}
+	if d.end == nil {
+		return errors.New("this end was recorded, decided is none")
+	}
+	if !same(d.end, recorded) {
+		return fmt.Errorf("another end was recorded (-recorded +decided):\n%s", difference(recorded, d.end))
+	}
+	return nil
+}
+
+func read(p *commonpb.Payloads, into proto.Message) error {
+	return converter.GetDefaultDataConverter().FromPayloads(p, into)
+}

@@ -1,0 +1,166 @@
+package replay
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	gnomonv1 "gnomon/api/gnomon/v1"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/workflows"
+)
+
+// recordings are all there are, of all versions.
+func recordings(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join("testdata", "v*", "*"+Extension))
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	return all
+}
+
+func load(t *testing.T, path string) *historypb.History {
+	t.Helper()
+	h, err := Load(path)
+	require.NoError(t, err)
+	return h
+}
+
+// What was recorded of any version is decided the same by the workflows as
+// they are now, so that a deployment goes on with the actions that are alive.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	for _, path := range recordings(t) {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			require.NoError(t, Run(load(t, path)))
+		})
+	}
+}
+
+// The present version has a recording of every state, and each is of its state.
+func TestStatesAreRecorded(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, s := range States() {
+		require.NotContains(t, names, s.Name, "named twice")
+		names = append(names, s.Name)
+		require.NoError(t, s.Check(load(t, s.Path())))
+	}
+	for _, path := range recordings(t) {
+		if filepath.Dir(path) == filepath.Dir(States()[0].Path()) {
+			require.Contains(t, names, strings.TrimSuffix(filepath.Base(path), Extension), "nobody records it any more")
+		}
+	}
+}
+
+// registering registers a workflow in the place of Action.
+func registering(f func(workflow.Context, *workflowv1.ActionState) (*gnomonv1.Status, error)) func(worker.WorkflowRegistry) {
+	return func(r worker.WorkflowRegistry) {
+		r.RegisterWorkflowWithOptions(f, workflow.RegisterOptions{Name: workflowv1.ActionWorkflow})
+	}
+}
+
+// A workflow that decides otherwise does not pass: every recording notices another
+// command.
+func TestWrongWorkflowsAreNoticed(t *testing.T) {
+	t.Parallel()
+	right := workflows.New(workflows.Options{})
+	for name, wrong := range map[string]func(workflow.Context, *workflowv1.ActionState) (*gnomonv1.Status, error){
+		"sleeps once more": func(ctx workflow.Context, s *workflowv1.ActionState) (*gnomonv1.Status, error) {
+			if err := workflow.Sleep(ctx, time.Second); err != nil {
+				return nil, err
+			}
+			return right.Action(ctx, s)
+		},
+		"ends at once": func(workflow.Context, *workflowv1.ActionState) (*gnomonv1.Status, error) {
+			return &gnomonv1.Status{State: gnomonv1.Status_SUCCEEDED}, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, path := range recordings(t) {
+				require.Error(t, run(load(t, path), registering(wrong)), path)
+			}
+		})
+	}
+}
+
+// A workflow that gives the same commands in the same order passes the SDK's replay
+// whatever they carry. Here it does not.
+func TestWrongContentsAreNoticed(t *testing.T) {
+	t.Parallel()
+	right := workflows.New(workflows.Options{})
+	for name, c := range map[string]struct {
+		recording, want string
+		change          func(*workflowv1.ActionState)
+	}{
+		"a timer": {"once-waiting", "a timer of", func(s *workflowv1.ActionState) {
+			s.Status.ScheduledAt = timestamppb.New(s.GetStatus().GetScheduledAt().AsTime().Add(time.Millisecond))
+		}},
+		"an attempt": {"once-running", "Perform was recorded with another input", func(s *workflowv1.ActionState) {
+			s.Status.FailedAttemptsCounter = 1
+		}},
+		"a row": {"once-paused-sleeping", "Mirror was recorded with another input", func(s *workflowv1.ActionState) {
+			s.Meta.Labels = nil
+		}},
+		"the next run": {"once-revived", "another end was recorded", func(s *workflowv1.ActionState) {
+			s.AppliedCommands = []string{"another"}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := load(t, State{Name: c.recording}.Path())
+			require.NoError(t, run(h, registering(right.Action)))
+			err := run(h, registering(func(ctx workflow.Context, s *workflowv1.ActionState) (*gnomonv1.Status, error) {
+				c.change(s)
+				return right.Action(ctx, s)
+			}))
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// machine is what would tell of the machine that recorded: identities with a
+// process, paths, names of source files.
+var machine = regexp.MustCompile(`\d+@\w|gnomon-worker@[^r]|/(work|home|root|tmp|Users|usr|var)/|\.go:\d`)
+
+// The recordings say nothing of the machine that made them, and are small.
+func TestRecordingsAreClean(t *testing.T) {
+	t.Parallel()
+	var size int64
+	for _, path := range recordings(t) {
+		h := load(t, path)
+		require.Empty(t, machine.FindString(prototext.Format(h)), path)
+		again := proto.CloneOf(h)
+		Scrub(again)
+		require.True(t, proto.Equal(h, again), "%s was not scrubbed", path)
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		size += info.Size()
+	}
+	require.Less(t, size, int64(1<<20))
+}
+
+// Every end that the requirements know has a recording.
+func TestEveryEndIsAmongTheStates(t *testing.T) {
+	t.Parallel()
+	for number, end := range gnomonv1.Status_State_name {
+		if number < int32(gnomonv1.Status_SUCCEEDED) {
+			continue
+		}
+		require.True(t, slices.ContainsFunc(States(), func(s State) bool { return s.End == end }), end)
+	}
+}

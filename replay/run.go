@@ -1,0 +1,48 @@
+package replay
+
+import (
+	"log/slog"
+
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+	"google.golang.org/protobuf/proto"
+
+	"gnomon/workflows"
+)
+
+// Run replays a history with the workflows as they are now. The error says which
+// event they decide differently at: a command of another kind or at another place,
+// another time to sleep, another row, another input of an attempt, another end. The
+// texts for people may differ.
+func Run(h *historypb.History) error {
+	return run(h, workflows.New(workflows.Options{}).Register)
+}
+
+// run replays with the workflows that register knows.
+func run(h *historypb.History, register func(worker.WorkflowRegistry)) error {
+	decided := &decisions{activities: map[string][]proto.Message{}}
+	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
+		Interceptors: append(workflows.Interceptors(), decided),
+	})
+	if err != nil {
+		return err
+	}
+	register(r)
+	quiet := log.NewStructuredLogger(slog.New(slog.DiscardHandler))
+	options := worker.ReplayWorkflowHistoryOptions{OriginalExecution: execution(h)}
+	if err := r.ReplayWorkflowHistoryWithOptions(quiet, h, options); err != nil {
+		return err
+	}
+	return decided.compare(h)
+}
+
+// execution is the run that a history is of.
+func execution(h *historypb.History) workflow.Execution {
+	if len(h.GetEvents()) == 0 {
+		return workflow.Execution{}
+	}
+	started := h.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes()
+	return workflow.Execution{ID: started.GetWorkflowId(), RunID: started.GetOriginalExecutionRunId()}
+}

@@ -1,0 +1,49 @@
+package replay
+
+import (
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	gnomonv1 "gnomon/api/gnomon/v1"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+)
+
+// same compares messages but for the texts for people in them, which may change.
+func same(a, b proto.Message) bool { return proto.Equal(textless(a), textless(b)) }
+
+// difference shows two messages that are not the same.
+func difference(a, b proto.Message) string {
+	return cmp.Diff(textless(a), textless(b), protocmp.Transform())
+}
+
+// textless is a copy without those texts.
+func textless(m proto.Message) proto.Message {
+	m = proto.Clone(m)
+	st := status(m)
+	for _, a := range []*gnomonv1.AttemptStatus{st.GetCurrentAttemptStatus(), st.GetLastAttemptStatus()} {
+		if a != nil {
+			a.Error = ""
+		}
+	}
+	for _, c := range st.GetConditions() {
+		c.Message = ""
+	}
+	return m
+}
+
+// status is the Status within what a workflow decides.
+func status(m proto.Message) *gnomonv1.Status {
+	switch m := m.(type) {
+	case *gnomonv1.Status:
+		return m
+	case *workflowv1.PerformInput:
+		return m.GetStatus()
+	case *workflowv1.MirrorInput:
+		return m.GetAction().GetStatus()
+	case *workflowv1.ActionState:
+		return m.GetStatus()
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,74 @@
+package serve
+
+import (
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gnomon/activities/performers"
+	"gnomon/reconcile"
+	"gnomon/worker"
+)
+
+// Worker is the command `gnomon worker` of a build.
+func Worker(build string) *cobra.Command {
+	s := &settings{}
+	cfg := worker.Config{Performers: performers.Default(), Build: build}
+	cmd := &cobra.Command{
+		Use:     "worker",
+		Short:   "Perform the actions",
+		Long:    "worker polls Temporal for workflows and activities and performs the actions. Any number may run; one that is lost is replaced by the others.",
+		Example: "  gnomon worker --temporal-address 127.0.0.1:7233 --store sqlite:gnomon.db",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := fromEnvironment(cmd); err != nil {
+				return err
+			}
+			return s.work(cmd, cfg)
+		},
+	}
+	s.flags(cmd)
+	f := cmd.Flags()
+	f.DurationVar(&cfg.HeartbeatTimeout, "heartbeat-timeout", 10*time.Second, "silence after which an attempt counts as interrupted (env GNOMON_HEARTBEAT_TIMEOUT)")
+	f.DurationVar(&cfg.StopGrace, "stop-grace", 10*time.Second, "how long attempts may go on when the worker stops (env GNOMON_STOP_GRACE)")
+	f.IntVar(&cfg.MaxAttempts, "max-attempts", 1000, "attempts at once in this process (env GNOMON_MAX_ATTEMPTS)")
+	f.IntVar(&cfg.Pollers, "pollers", 16, "open polls of each kind (env GNOMON_POLLERS)")
+	f.DurationVar(&cfg.ReconcileInterval, "reconcile-interval", 10*time.Minute, "pause between two rounds of the reconciler, 0 for no reconciler; the worker started last decides (env GNOMON_RECONCILE_INTERVAL)")
+	f.Float64Var(&cfg.ReconcileRate, "reconcile-rate", reconcile.DefaultRate, "actions that the reconciler looks at a second (env GNOMON_RECONCILE_RATE)")
+	f.StringVar(&cfg.Performers.Notificator.Address, "notificator-address", "", "host:port of the Notificator service for technical pushes (env GNOMON_NOTIFICATOR_ADDRESS)")
+	f.BoolVar(&cfg.Performers.Notificator.TLS.Enabled, "notificator-tls", false, "speak TLS to the Notificator (env GNOMON_NOTIFICATOR_TLS)")
+	return cmd
+}
+
+// work runs the worker until the command's context ends.
+func (s *settings) work(cmd *cobra.Command, cfg worker.Config) error {
+	ctx := cmd.Context()
+	log, err := s.logger(os.Stderr)
+	if err != nil {
+		return err
+	}
+	c, _, err := s.dial(ctx, worker.Identity(cfg.Build), log)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	rows, err := s.migrating.open(ctx, cmd, s.store)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	cfg.TaskQueue, cfg.Store, cfg.Logger = s.taskQueue, rows, log
+	cfg.Performers.AllowMock = s.allowMock
+	w, err := worker.New(c, cfg)
+	if err != nil {
+		return err
+	}
+	if err := w.Start(); err != nil {
+		return err
+	}
+	log.Info("The worker polls.", "taskQueue", s.taskQueue)
+	<-ctx.Done()
+	w.Stop()
+	return nil
+}

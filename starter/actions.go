@@ -1,0 +1,104 @@
+package starter
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	gnomonv1 "gnomon/api/gnomon/v1"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/store"
+)
+
+// Config is what the facade of actions needs. Zero fields get their defaults.
+type Config struct {
+	// Client is connected to Temporal. Required.
+	Client client.Client
+	// Namespace is the client's. Default "default".
+	Namespace string
+	// TaskQueue is the one that workers poll. Default "gnomon".
+	TaskQueue string
+	// Store is the mirror. Required.
+	Store store.Actions
+	// AllowMockActions accepts mock_action (M-03).
+	AllowMockActions bool
+	// ApplyTimeout is how long a command waits for a worker to apply it before it is
+	// left as a signal. Default 3 seconds.
+	ApplyTimeout time.Duration
+	// MirrorTimeout bounds the facade's own write to the store. Default 1.5 seconds.
+	MirrorTimeout time.Duration
+	// WatchInterval is how often WatchAction looks. Default 250 milliseconds.
+	WatchInterval time.Duration
+	// Now is the facade's clock, for validation and create_time. Default time.Now.
+	Now func() time.Time
+	// Logger gets what operators should know. Default slog.Default.
+	Logger *slog.Logger
+}
+
+// WithDefaults gives the configuration with its zero fields filled in.
+func (c Config) WithDefaults() Config {
+	c.Namespace = cmp.Or(c.Namespace, client.DefaultNamespace)
+	c.TaskQueue = cmp.Or(c.TaskQueue, workflowv1.DefaultTaskQueue)
+	c.ApplyTimeout = cmp.Or(c.ApplyTimeout, 3*time.Second)
+	c.MirrorTimeout = cmp.Or(c.MirrorTimeout, 1500*time.Millisecond)
+	c.WatchInterval = cmp.Or(c.WatchInterval, 250*time.Millisecond)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c
+}
+
+// Validate says what is wrong with a configuration that has its defaults.
+func (c Config) Validate() error {
+	var problems []error
+	if c.Client == nil {
+		problems = append(problems, errors.New("Client must be set"))
+	}
+	if c.Store == nil {
+		problems = append(problems, errors.New("Store must be set"))
+	}
+	if c.ApplyTimeout <= 0 || c.MirrorTimeout <= 0 || c.WatchInterval <= 0 {
+		problems = append(problems, fmt.Errorf("ApplyTimeout, MirrorTimeout and WatchInterval must be positive, are %s, %s, %s",
+			c.ApplyTimeout, c.MirrorTimeout, c.WatchInterval))
+	}
+	return errors.Join(problems...)
+}
+
+// Actions is the facade of scheduled actions: it validates, starts or commands the
+// workflow, and reads the store. It holds no state.
+type Actions struct {
+	gnomonv1.UnimplementedActionServiceServer
+
+	Config
+
+	payloads converter.DataConverter
+}
+
+// NewActions returns the service.
+func NewActions(c Config) (*Actions, error) {
+	c = c.WithDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("starter: %w", err)
+	}
+	return &Actions{Config: c, payloads: converter.GetDefaultDataConverter()}, nil
+}
+
+// Ready says whether the facade can accept actions: Temporal answers.
+func (s *Actions) Ready(ctx context.Context) error {
+	_, err := s.Client.CheckHealth(ctx, &client.CheckHealthRequest{})
+	return err
+}
+
+// ListActions implements the service.
+func (s *Actions) ListActions(ctx context.Context, req *gnomonv1.ListActionsRequest) (*gnomonv1.ListActionsResponse, error) {
+	return list(ctx, s.Store, req)
+}

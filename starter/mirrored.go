@@ -1,0 +1,111 @@
+package starter
+
+import (
+	"context"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"gnomon/action/life"
+	gnomonv1 "gnomon/api/gnomon/v1"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/store"
+)
+
+// mirrorNew writes the first row of an action, so that its creator reads what he
+// wrote (M-49). If the store does not take it, the workflow is asked to see to it,
+// and the reply says so.
+func (s *Actions) mirrorNew(ctx context.Context, a *gnomonv1.ScheduledAction, chain string) {
+	write, cancel := s.mirrorContext(ctx)
+	defer cancel()
+	applied, err := s.Store.InsertAction(write, store.Row{Action: a, Chain: chain})
+	switch {
+	case err != nil:
+		s.notMirrored(a, err)
+	case applied || !s.orphaned(ctx, a.GetMeta().GetId(), chain):
+		return
+	default:
+		s.condition(a, life.ConditionMirrored, "STORE_BEHIND", "the store still shows the action of this id before; it will show this")
+	}
+	s.askForRow(ctx, a.GetMeta().GetId(), "")
+}
+
+// orphaned says whether the row of an id is one that is alive and of another run: a
+// run that was terminated leaves its row as it was, and only the workflow's own rows
+// are newer. Otherwise the workflow has been faster than the facade.
+func (s *Actions) orphaned(ctx context.Context, id, chain string) bool {
+	read, cancel := s.mirrorContext(ctx)
+	defer cancel()
+	row, err := s.Store.GetAction(read, id)
+	return err == nil && !row.Tombstone && row.Chain != chain
+}
+
+// mirrorRepeated sees to the row of a create that was repeated: the facade that the
+// first call reached may have been lost before it wrote the row, so that none stands
+// or the tombstone of an action before. A run that has closed stored its last row
+// first; once that has expired it must not come back.
+func (s *Actions) mirrorRepeated(ctx context.Context, a *gnomonv1.ScheduledAction, runID string) {
+	look, cancel := s.mirrorContext(ctx)
+	defer cancel()
+	id := a.GetMeta().GetId()
+	row, err := s.Store.GetAction(look, id)
+	if err == nil && (!row.Tombstone || row.Chain == runID) {
+		return
+	}
+	seen, err := s.Client.DescribeWorkflowExecution(look, workflowv1.WorkflowID(id), runID)
+	if err == nil && seen.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		s.mirrorNew(ctx, a, runID)
+	}
+}
+
+// askForRow has the workflow store its row, unless it has ended.
+func (s *Actions) askForRow(ctx context.Context, id, runID string) {
+	ask, cancel := s.mirrorContext(ctx)
+	defer cancel()
+	err := s.Client.SignalWorkflow(ask, workflowv1.WorkflowID(id), runID, workflowv1.SignalMirror, &workflowv1.Command{})
+	if err != nil && !missing(err) {
+		s.Logger.WarnContext(ctx, "A workflow could not be asked to store its row.", "action", id, "error", err)
+	}
+}
+
+// mirrorResult writes the row that a command made. The workflow stores it too, for
+// as long as that takes.
+func (s *Actions) mirrorResult(ctx context.Context, r *workflowv1.CommandResult) {
+	write, cancel := s.mirrorContext(ctx)
+	defer cancel()
+	_, err := s.Store.PutActions(write, []store.Row{{
+		Action: r.GetAction(), Chain: r.GetChain(), Tombstone: r.GetTombstone(), DeletedBy: r.GetDeletedBy(),
+		Revision: store.Revision{
+			Incarnation: r.GetRevision().GetIncarnation().AsTime(),
+			Sequence:    r.GetRevision().GetSequence(),
+			Attempt:     r.GetRevision().GetAttempt(),
+			Phase:       r.GetRevision().GetPhase(),
+		},
+	}})
+	if err != nil {
+		s.notMirrored(r.GetAction(), err)
+	}
+}
+
+// mirrorContext bounds a write that goes on if the caller leaves: what Temporal has
+// accepted is to be seen.
+func (s *Actions) mirrorContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), s.MirrorTimeout)
+}
+
+func (s *Actions) notMirrored(a *gnomonv1.ScheduledAction, err error) {
+	s.Logger.Warn("The store did not take a row; it follows later.", "action", a.GetMeta().GetId(), "error", err)
+	s.condition(a, life.ConditionMirrored, "STORE_UNAVAILABLE", "the store does not show this yet; it will")
+}
+
+// condition sets a condition that is FALSE in a reply.
+func (s *Actions) condition(a *gnomonv1.ScheduledAction, kind, reason, message string) {
+	if a.GetStatus() == nil {
+		a.Status = &gnomonv1.Status{}
+	}
+	life.SetCondition(a.GetStatus(), &gnomonv1.Condition{
+		Type: kind, Status: gnomonv1.Condition_FALSE, Reason: reason, Message: message,
+		LastTransitionTime: timestamppb.New(s.Now().Truncate(time.Microsecond)),
+	})
+}

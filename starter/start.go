@@ -1,0 +1,138 @@
+package starter
+
+import (
+	"context"
+	"errors"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	sdkpb "go.temporal.io/api/sdk/v1"
+	"go.temporal.io/api/serviceerror"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"gnomon/action"
+	"gnomon/action/life"
+	gnomonv1 "gnomon/api/gnomon/v1"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+)
+
+// labelTenant is the label that is a search attribute too.
+const labelTenant = "tenant"
+
+// start starts the workflow of a new action and says which run it is. With the
+// same requestID Temporal answers with the run that the first call started, open
+// or closed; it is an error if another run of this id is open. The SDK has no way
+// to give a request id, so this is the bare call.
+func (s *Actions) start(ctx context.Context, st *workflowv1.ActionState, requestID string) (string, error) {
+	input, err := s.payloads.ToPayloads(st)
+	if err != nil {
+		return "", internal("ENCODING", "the action cannot be encoded", err)
+	}
+	attributes, err := s.attributes(st)
+	if err != nil {
+		return "", internal("ENCODING", "the search attributes cannot be encoded", err)
+	}
+	seen := life.Action(st)
+	summary, err := s.payloads.ToPayload(life.StaticSummary(seen))
+	if err != nil {
+		return "", internal("ENCODING", "the summary cannot be encoded", err)
+	}
+	details, err := s.payloads.ToPayload(life.StaticDetails(seen))
+	if err != nil {
+		return "", internal("ENCODING", "the details cannot be encoded", err)
+	}
+	reply, err := s.Client.WorkflowService().StartWorkflowExecution(ctx, &workflowservice.StartWorkflowExecutionRequest{
+		Namespace:                s.Namespace,
+		WorkflowId:               workflowv1.WorkflowID(st.GetMeta().GetId()),
+		WorkflowType:             &commonpb.WorkflowType{Name: workflowv1.ActionWorkflow},
+		TaskQueue:                &taskqueuepb.TaskQueue{Name: s.TaskQueue, Kind: enumspb.TASK_QUEUE_KIND_NORMAL},
+		Input:                    input,
+		Identity:                 "gnomon-starter",
+		RequestId:                requestID,
+		WorkflowIdReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowIdConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
+		SearchAttributes:         &commonpb.SearchAttributes{IndexedFields: attributes},
+		UserMetadata:             &sdkpb.UserMetadata{Summary: summary, Details: details},
+	})
+	if err != nil {
+		return "", err
+	}
+	return reply.GetRunId(), nil
+}
+
+// attributes are the search attributes of a new run, encoded.
+func (s *Actions) attributes(st *workflowv1.ActionState) (map[string]*commonpb.Payload, error) {
+	encoded := map[string]*commonpb.Payload{}
+	for name, value := range keywords(st) {
+		p, err := s.payloads.ToPayload(value)
+		if err != nil {
+			return nil, err
+		}
+		p.Metadata["type"] = []byte(enumspb.INDEXED_VALUE_TYPE_KEYWORD.String())
+		encoded[name] = p
+	}
+	return encoded, nil
+}
+
+// keywords are the search attributes of a new run (P-04).
+func keywords(st *workflowv1.ActionState) map[string]string {
+	k := map[string]string{workflowv1.SearchKind: action.Kind(st.GetSpec().GetAction())}
+	if tenant := st.GetMeta().GetLabels()[labelTenant]; tenant != "" {
+		k[workflowv1.SearchTenant] = tenant
+	}
+	return k
+}
+
+// startOptions are those of start for the SDK's calls that start where nothing
+// runs.
+func (s *Actions) startOptions(st *workflowv1.ActionState) client.StartWorkflowOptions {
+	var updates []temporal.SearchAttributeUpdate
+	for name, value := range keywords(st) {
+		updates = append(updates, temporal.NewSearchAttributeKeyKeyword(name).ValueSet(value))
+	}
+	seen := life.Action(st)
+	return client.StartWorkflowOptions{
+		ID:                       workflowv1.WorkflowID(st.GetMeta().GetId()),
+		TaskQueue:                s.TaskQueue,
+		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+		TypedSearchAttributes:    temporal.NewSearchAttributes(updates...),
+		StaticSummary:            life.StaticSummary(seen),
+		StaticDetails:            life.StaticDetails(seen),
+	}
+}
+
+// startedWith is the state that a run was started with.
+func (s *Actions) startedWith(ctx context.Context, id, runID string) (*workflowv1.ActionState, error) {
+	reply, err := s.Client.WorkflowService().GetWorkflowExecutionHistory(ctx, &workflowservice.GetWorkflowExecutionHistoryRequest{
+		Namespace:       s.Namespace,
+		Execution:       &commonpb.WorkflowExecution{WorkflowId: workflowv1.WorkflowID(id), RunId: runID},
+		MaximumPageSize: 1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	st := &workflowv1.ActionState{}
+	for _, event := range reply.GetHistory().GetEvents() {
+		if started := event.GetWorkflowExecutionStartedEventAttributes(); started != nil {
+			return st, s.payloads.FromPayloads(started.GetInput(), st)
+		}
+	}
+	return nil, errors.New("the run's history does not begin with its start")
+}
+
+// describe tells of the newest run of an action.
+func (s *Actions) describe(ctx context.Context, id string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	return s.Client.DescribeWorkflowExecution(ctx, workflowv1.WorkflowID(id), "")
+}
+
+// created is the reply to the create that a state came from.
+func created(st *workflowv1.ActionState) *gnomonv1.ScheduledAction { return life.Action(st) }
+
+func missing(err error) bool {
+	var none *serviceerror.NotFound
+	return errors.As(err, &none)
+}

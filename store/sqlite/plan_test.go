@@ -1,0 +1,92 @@
+package sqlite
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"gnomon/store"
+)
+
+// plan is how SQLite would run a statement, one step a line.
+func plan(t *testing.T, s *Store, statement string, arguments []any) string {
+	t.Helper()
+	rows, err := s.db.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+statement, arguments...)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, rows.Close()) }()
+	var steps []string
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		require.NoError(t, rows.Scan(&id, &parent, &unused, &detail))
+		steps = append(steps, detail)
+	}
+	require.NoError(t, rows.Err())
+	return strings.Join(steps, "\n")
+}
+
+// A page must cost the same whether a hundred actions wait or a million: read along
+// an index from where the page before ended, and nothing is sorted.
+func TestPagesAreReadAlongAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t)
+	for index, order := range map[string]store.ActionOrder{
+		"scheduled_actions_by_scheduled_at": store.ByScheduledAt, "scheduled_actions_by_id": store.ByID,
+	} {
+		for _, q := range []store.ActionQuery{
+			{},
+			{Descending: true},
+			{ShowFinished: true},
+			{Labels: map[string]string{"a": "b"}, Kinds: []string{"http_request"}},
+		} {
+			q.Order, q.Limit = order, 50
+			for _, q.After = range []*store.ActionPosition{nil, {ID: "a", ScheduledAt: time.Unix(1, 0)}} {
+				statement, arguments, err := listStatement(q, time.Unix(2, 0))
+				require.NoError(t, err)
+				got := plan(t, s, statement, arguments)
+				require.Contains(t, got, "USING INDEX "+index, "%+v", q)
+				require.NotContains(t, got, "TEMP B-TREE", "%+v", q)
+				if q.After != nil {
+					require.Contains(t, got, "SEARCH scheduled_actions", "%+v", q)
+				}
+			}
+		}
+	}
+}
+
+func TestSingleRowsAreFoundByKey(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t)
+	got := plan(t, s, statementGet, []any{sql.Named("hash", 1), sql.Named("id", "a"), sql.Named("now", 1)})
+	require.Contains(t, got, "(meta_action_id_hash=? AND meta_action_id=?)")
+	statement, arguments, err := listStatement(store.ActionQuery{ID: "a", Limit: 1}, time.Unix(2, 0))
+	require.NoError(t, err)
+	require.Contains(t, plan(t, s, statement, arguments), "(meta_action_id_hash=? AND meta_action_id=?)")
+}
+
+func TestPrefixIsFoundByIndex(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t)
+	statement, arguments, err := listStatement(store.ActionQuery{IDPrefix: "a", Order: store.ByID, Limit: 1}, time.Unix(2, 0))
+	require.NoError(t, err)
+	require.Contains(t, plan(t, s, statement, arguments), "scheduled_actions_by_id (meta_action_id>? AND meta_action_id<?)")
+}
+
+func TestPurgeReadsOnlyWhatExpired(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t)
+	got := plan(t, s, statementPurge, []any{sql.Named("now", 1), sql.Named("limit", 1)})
+	require.Contains(t, got, "scheduled_actions_by_expire_at (expire_at<?)")
+}
+
+func TestAfterPrefix(t *testing.T) {
+	t.Parallel()
+	for prefix, want := range map[string]string{
+		"a": "b", "ab": "ac", "a~": "a\x7f", "a\x7f": "a\x80", "\xff": "", "a\xff\xff": "b", "": "",
+	} {
+		require.Equal(t, want, afterPrefix(prefix), "%q", prefix)
+	}
+}

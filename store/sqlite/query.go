@@ -1,0 +1,140 @@
+package sqlite
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	gnomonv1 "gnomon/api/gnomon/v1"
+	"gnomon/store"
+	"gnomon/store/internal/mirror"
+)
+
+// listStatement is the statement and the parameters of a list.
+func listStatement(q store.ActionQuery, now time.Time) (string, []any, error) {
+	if q.Limit < 1 {
+		return "", nil, fmt.Errorf("ActionQuery.Limit must be at least 1, but is %d", q.Limit)
+	}
+	var b conditions
+	if q.ShowFinished {
+		b.add(whereStands, sql.Named("now", now.UnixMicro()))
+	} else {
+		b.add(whereLives)
+	}
+	if err := b.addFilter(q); err != nil {
+		return "", nil, err
+	}
+	order, err := b.addOrder(q)
+	if err != nil {
+		return "", nil, err
+	}
+	b.arguments = append(b.arguments, sql.Named("limit", q.Limit))
+	return selectRow + strings.Join(b.where, whereConjunction) + order, b.arguments, nil
+}
+
+// conditions are what a row must meet, and their parameters.
+type conditions struct {
+	where     []string
+	arguments []any
+}
+
+func (b *conditions) add(where string, arguments ...any) {
+	b.where = append(b.where, where)
+	b.arguments = append(b.arguments, arguments...)
+}
+
+// addJSON adds a condition whose parameter is bound as JSON.
+func (b *conditions) addJSON(where, name string, v any) error {
+	text, err := textJSON(v)
+	if err != nil {
+		return fmt.Errorf("the filter by %s cannot be encoded: %w", name, err)
+	}
+	b.add(where, sql.Named(name, text))
+	return nil
+}
+
+// addFilter adds what the query restricts.
+func (b *conditions) addFilter(q store.ActionQuery) error {
+	if len(q.States) > 0 {
+		if err := b.addJSON(whereStates, "states", stateNumbers(q.States)); err != nil {
+			return err
+		}
+	}
+	if len(q.Kinds) > 0 {
+		if err := b.addJSON(whereKinds, "kinds", q.Kinds); err != nil {
+			return err
+		}
+	}
+	if len(q.Labels) > 0 {
+		if err := b.addJSON(whereLabels, "labels", q.Labels); err != nil {
+			return err
+		}
+	}
+	if q.ID != "" {
+		b.add(whereHash, sql.Named("hash", hashID(q.ID)))
+		b.add(whereID, sql.Named("id", q.ID))
+	}
+	if q.IDPrefix != "" {
+		b.add(whereIDFrom, sql.Named("id_from", q.IDPrefix))
+		if before := afterPrefix(q.IDPrefix); before != "" {
+			b.add(whereIDBefore, sql.Named("id_before", before))
+		}
+	}
+	// A row without a scheduled_at is in no range of it.
+	if !q.DueFrom.IsZero() || !q.DueBefore.IsZero() {
+		b.add(whereScheduled, sql.Named("unscheduled", mirror.Unscheduled))
+	}
+	if !q.DueFrom.IsZero() {
+		b.add(whereDueFrom, sql.Named("due_from", q.DueFrom.UnixMicro()))
+	}
+	if !q.DueBefore.IsZero() {
+		b.add(whereDueBefore, sql.Named("due_before", q.DueBefore.UnixMicro()))
+	}
+	return nil
+}
+
+// addOrder adds where the page begins and gives the order that belongs to it.
+func (b *conditions) addOrder(q store.ActionQuery) (string, error) {
+	var after, order string
+	switch {
+	case q.Order == store.ByID && q.Descending:
+		after, order = whereBeforeID, orderByIDDesc
+	case q.Order == store.ByID:
+		after, order = whereAfterID, orderByID
+	case q.Order == store.ByScheduledAt && q.Descending:
+		after, order = whereBeforeDueID, orderByDueIDDesc
+	case q.Order == store.ByScheduledAt:
+		after, order = whereAfterDueID, orderByDueID
+	default:
+		return "", fmt.Errorf("ActionQuery.Order must be ByScheduledAt or ByID, but is %d", q.Order)
+	}
+	if q.After != nil {
+		b.add(after, sql.Named("after_due", q.After.ScheduledAt.UnixMicro()), sql.Named("after_id", q.After.ID))
+	}
+	return order, nil
+}
+
+// stateNumbers are the states as the column has them.
+func stateNumbers(states []gnomonv1.Status_State) []int32 {
+	numbers := make([]int32, len(states))
+	for i, state := range states {
+		numbers[i] = int32(state)
+	}
+	return numbers
+}
+
+// afterPrefix is the least text, in the order of bytes, that comes after all that
+// begin with prefix. Empty where there is none. A range can use the index, LIKE
+// would have its own ideas of %, _ and letter case.
+func afterPrefix(prefix string) string {
+	b := []byte(prefix)
+	for len(b) > 0 && b[len(b)-1] == 0xff {
+		b = b[:len(b)-1]
+	}
+	if len(b) == 0 {
+		return ""
+	}
+	b[len(b)-1]++
+	return string(b)
+}

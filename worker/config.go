@@ -1,0 +1,98 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"gnomon/activities/performers"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/reconcile"
+	"gnomon/store"
+)
+
+// Config is what a worker needs. Default fills in what may be left out.
+type Config struct {
+	// TaskQueue is polled for workflows and activities. Default "gnomon".
+	TaskQueue string
+	// Store is the mirror. Required.
+	Store store.Actions
+	// Performers configures the kinds of actions.
+	Performers performers.Config
+	// HeartbeatTimeout is how long after its last sign of life an attempt counts as
+	// interrupted. 1 second to 10 minutes, default 10 seconds.
+	HeartbeatTimeout time.Duration
+	// StopGrace is how long attempts may go on when the worker stops. Default 10
+	// seconds.
+	StopGrace time.Duration
+	// MaxAttempts is how many attempts run at once in this process. Default 1,000.
+	MaxAttempts int
+	// Pollers is how many polls for tasks of each kind are open at once. Default 16.
+	Pollers int
+	// ReconcileInterval is how long lies between two rounds of the reconciler of the
+	// task queue: 1 second to 30 days, or 0 (the default) for no reconciler. Of several
+	// workers that differ, the one that started last has its way.
+	ReconcileInterval time.Duration
+	// ReconcileRate is how many actions a round looks at a second. Default 100.
+	ReconcileRate float64
+	// Build names the build in the identity of the worker. Default "dev".
+	Build string
+	// Logger receives what operators should know. Default slog.Default().
+	Logger *slog.Logger
+}
+
+// stopMargin is what a stopping attempt gets beyond its grace, to report.
+const stopMargin = 3 * time.Second
+
+func (c Config) withDefaults() Config {
+	if c.TaskQueue == "" {
+		c.TaskQueue = workflowv1.DefaultTaskQueue
+	}
+	if c.HeartbeatTimeout == 0 {
+		c.HeartbeatTimeout = 10 * time.Second
+	}
+	if c.StopGrace == 0 {
+		c.StopGrace = 10 * time.Second
+	}
+	if c.MaxAttempts == 0 {
+		c.MaxAttempts = 1000
+	}
+	if c.Pollers == 0 {
+		c.Pollers = 16
+	}
+	if c.ReconcileRate == 0 {
+		c.ReconcileRate = reconcile.DefaultRate
+	}
+	if c.Build == "" {
+		c.Build = "dev"
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c
+}
+
+// Validate says what is wrong, naming field, value and rule.
+func (c Config) Validate() error {
+	var bad []error
+	if c.Store == nil {
+		bad = append(bad, errors.New("the worker's Store must be set"))
+	}
+	if c.HeartbeatTimeout < time.Second || c.HeartbeatTimeout > 10*time.Minute {
+		bad = append(bad, fmt.Errorf("HeartbeatTimeout is %s and must be 1s to 10m", c.HeartbeatTimeout))
+	}
+	if c.StopGrace < 0 || c.StopGrace > time.Hour {
+		bad = append(bad, fmt.Errorf("StopGrace is %s and must be 0s to 1h", c.StopGrace))
+	}
+	if c.MaxAttempts < 1 || c.Pollers < 2 {
+		bad = append(bad, fmt.Errorf("MaxAttempts is %d and must be at least 1; Pollers is %d and must be at least 2", c.MaxAttempts, c.Pollers))
+	}
+	if c.ReconcileInterval != 0 && (c.ReconcileInterval < time.Second || c.ReconcileInterval > 30*24*time.Hour) {
+		bad = append(bad, fmt.Errorf("ReconcileInterval is %s and must be 1s to 720h, or 0 for none", c.ReconcileInterval))
+	}
+	if c.ReconcileRate < 0 {
+		bad = append(bad, fmt.Errorf("ReconcileRate is %g and must be above 0", c.ReconcileRate))
+	}
+	return errors.Join(bad...)
+}

@@ -1,0 +1,120 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+
+	"gnomon/activities"
+	"gnomon/activities/performers"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/reconcile"
+	"gnomon/reconcile/periodic"
+	"gnomon/workflows"
+)
+
+// Worker is a running worker of one process.
+type Worker struct {
+	temporal worker.Worker
+	mirror   *activities.Mirror
+
+	// beside run from Start to Stop.
+	beside  []func(context.Context)
+	running sync.WaitGroup
+	stop    context.CancelFunc
+}
+
+// stickyTimeout is how long a workflow task waits for the worker that has the
+// workflow in its cache before any other may take it. For some seconds after a kill
+// -9 the server still counts on the dead worker, so this comes on top of the
+// heartbeat timeout; the SDK's default of 5 seconds would break F1, within heartbeat
+// timeout + delay(c) + 1 s, whose delay is 1 s at the least.
+const stickyTimeout = 1500 * time.Millisecond
+
+// born is when this process started: attempts it takes in its first seconds may
+// have waited for it and ask before they act.
+var born = time.Now()
+
+// New puts a worker together; Start runs it. The client's identity should be
+// Identity.
+func New(c client.Client, cfg Config) (*Worker, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	set, err := performers.New(cfg.Performers)
+	if err != nil {
+		return nil, err
+	}
+	identity := Identity(cfg.Build)
+	w := &Worker{mirror: activities.NewMirror(cfg.Store, cfg.Logger)}
+	w.beside = []func(context.Context){
+		func(ctx context.Context) { purge(ctx, cfg.Store, cfg.Logger) },
+		func(ctx context.Context) {
+			periodic.Keep(ctx, c, cfg.TaskQueue, cfg.ReconcileInterval, cfg.Logger)
+		},
+	}
+	w.temporal = worker.New(c, cfg.TaskQueue, worker.Options{
+		Identity:                           identity,
+		Interceptors:                       workflows.Interceptors(),
+		MaxConcurrentActivityExecutionSize: cfg.MaxAttempts,
+		MaxConcurrentActivityTaskPollers:   cfg.Pollers,
+		MaxConcurrentWorkflowTaskPollers:   cfg.Pollers,
+		WorkerStopTimeout:                  cfg.StopGrace + stopMargin,
+		StickyScheduleToStartTimeout:       stickyTimeout,
+		// An attempt's heartbeats carry its counters: none is to wait long.
+		MaxHeartbeatThrottleInterval: cfg.HeartbeatTimeout / 3,
+	})
+	workflows.New(workflows.Options{HeartbeatTimeout: cfg.HeartbeatTimeout}).Register(w.temporal)
+	perform := &activities.Perform{
+		Performers: set, Mirror: w.mirror, Asker: activities.NewAsker(c), Log: cfg.Logger,
+		Worker: identity, Born: born, StopGrace: cfg.StopGrace,
+	}
+	w.temporal.RegisterActivityWithOptions(perform.Perform, activity.RegisterOptions{Name: workflowv1.PerformActivity})
+	w.temporal.RegisterActivityWithOptions(w.mirror.Mirror, activity.RegisterOptions{Name: workflowv1.MirrorActivity})
+	rounds := &periodic.Rounds{Log: cfg.Logger, Config: reconcile.Config{
+		Client: c, Store: cfg.Store, TaskQueue: cfg.TaskQueue, Rate: cfg.ReconcileRate,
+	}}
+	rounds.Register(w.temporal)
+	return w, nil
+}
+
+// Start begins to poll. It fails if Temporal does not answer or the namespace does
+// not exist.
+func (w *Worker) Start() error {
+	if err := w.temporal.Start(); err != nil {
+		return err
+	}
+	var ctx context.Context
+	ctx, w.stop = context.WithCancel(context.Background())
+	for _, run := range w.beside {
+		w.running.Go(func() { run(ctx) })
+	}
+	return nil
+}
+
+// Stop takes no more tasks, gives the attempts their grace and writes what rows
+// still wait.
+func (w *Worker) Stop() {
+	w.temporal.Stop()
+	w.stop()
+	w.running.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), stopMargin)
+	defer cancel()
+	w.mirror.Close(ctx)
+}
+
+// Identity names this process for people: host, build, process id (M-58).
+func Identity(build string) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("gnomon-worker@%s/%s/%d", host, build, os.Getpid())
+}

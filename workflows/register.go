@@ -1,0 +1,13 @@
+package workflows
+
+import (
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+)
+
+// Register makes the workflows known to a worker or replayer under their names.
+func (w *Workflows) Register(r worker.WorkflowRegistry) {
+	r.RegisterWorkflowWithOptions(w.Action, workflow.RegisterOptions{Name: workflowv1.ActionWorkflow})
+}
