@@ -158,7 +158,7 @@ func (x *Cluster) GetUnfinishedActions() uint32 {
 // A node as the last cycle that visited it saw it.
 type Node struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its name, by the rules of Cluster.id, with '.' allowed inside, up to 253 bytes.
+	// Its name, by the rules of Cluster.id, with '.' allowed inside, at most 90 bytes.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// By the rules of Meta.labels. Playbooks choose nodes by them.
 	Labels map[string]string `protobuf:"bytes,2,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
