@@ -15,6 +15,7 @@ import (
 	gnomonv1 "gnomon/api/gnomon/v1"
 
 	"gnomon/activities/performers"
+	"gnomon/outbound"
 )
 
 // silence is a transport to nowhere.
@@ -42,7 +43,7 @@ func TestHTTPTimeLimits(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				a := httpAction(&gnomonv1.HttpRequest{Url: "http://host", Timeout: c.timeout})
-				p := performerOf(t, newSet(t, performers.Config{HTTP: performers.HTTPConfig{Transport: silence{}}}), a)
+				p := performerOf(t, newSet(t, performers.Config{HTTP: outbound.HTTPConfig{Transport: silence{}}}), a)
 				began := time.Now()
 				_, err := p.Perform(t.Context(), request(a))
 				require.EqualError(t, err, "POST http://host did not end within its time limit of "+c.want.String())
@@ -59,7 +60,7 @@ func TestHTTPStopsAtTheAttemptsDeadline(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		a := httpAction(&gnomonv1.HttpRequest{Url: "http://host"})
-		p := performerOf(t, newSet(t, performers.Config{HTTP: performers.HTTPConfig{Transport: silence{}}}), a)
+		p := performerOf(t, newSet(t, performers.Config{HTTP: outbound.HTTPConfig{Transport: silence{}}}), a)
 		_, err := p.Perform(ctx, request(a))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.EqualError(t, err, "POST http://host was stopped: context deadline exceeded")

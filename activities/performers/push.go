@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	notificatorv1 "gnomon/api/gnomon/notificator/v1"
+	"gnomon/outbound"
 )
 
 // pushServiceConfig spreads calls over all addresses of a name. gRPC does no
@@ -47,10 +48,10 @@ func newPush(c NotificatorConfig) (*push, error) {
 	conn, err := grpc.NewClient(
 		c.Address,
 		grpc.WithTransportCredentials(creds),
-		grpc.WithUserAgent(userAgent),
+		grpc.WithUserAgent(outbound.UserAgent),
 		grpc.WithConnectParams(connect),
 		grpc.WithDefaultServiceConfig(pushServiceConfig),
-		grpc.WithMaxHeaderListSize(maxReplyHeaderBytes),
+		grpc.WithMaxHeaderListSize(outbound.MaxReplyHeaderBytes),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxPushReplyBytes)),
 	)
 	if err != nil {
@@ -78,14 +79,12 @@ func (p *push) Perform(ctx context.Context, r Request) (Reply, error) {
 	if p.client == nil {
 		return Reply{}, Permanent(errors.New("this worker knows no Notificator: set its address (Notificator.Address, --notificator-address)"))
 	}
-	limit := timeLimit(spec.GetTimeout())
-	inner, cancel := context.WithTimeout(ctx, limit)
+	call, cancel := outbound.Limit(ctx, timeLimit(spec.GetTimeout()))
 	defer cancel()
-	call := limited{attempt: ctx, call: inner, limit: limit}
 
 	var header, trailer metadata.MD
 	resp, err := p.client.SendTechnicalPush(
-		metadata.AppendToOutgoingContext(inner, "idempotency-key", r.IdempotencyKey),
+		metadata.AppendToOutgoingContext(call.Context(), "idempotency-key", r.IdempotencyKey),
 		&notificatorv1.SendTechnicalPushRequest{
 			Recipient:      spec.GetRecipient(),
 			Type:           spec.GetType(),
@@ -103,9 +102,9 @@ func (p *push) Perform(ctx context.Context, r Request) (Reply, error) {
 
 // pushError tells a status that the Notificator answered, whose message is its own
 // words, from one that gRPC made because there was no answer.
-func pushError(call limited, s *status.Status, answered bool) (Reply, error) {
+func pushError(call outbound.Limited, s *status.Status, answered bool) (Reply, error) {
 	const what = "the call to the Notificator"
-	if err := call.ended(what); err != nil {
+	if err := call.Ended(what); err != nil {
 		return Reply{}, err
 	}
 	switch {
@@ -114,7 +113,7 @@ func pushError(call limited, s *status.Status, answered bool) (Reply, error) {
 	case s.Code() == codes.DeadlineExceeded:
 		// The server learns the deadline and may cut the call a moment before our
 		// own timer does.
-		return Reply{}, call.expired(what)
+		return Reply{}, call.Expired(what)
 	default:
 		return Reply{}, fmt.Errorf("%s failed with %s: %s", what, s.Code(), s.Message())
 	}

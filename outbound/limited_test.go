@@ -1,4 +1,4 @@
-package performers
+package outbound
 
 import (
 	"context"
@@ -26,11 +26,10 @@ func TestExpiredKnowsWhoseDeadlineItWas(t *testing.T) {
 			attempt, cancel = context.WithTimeout(attempt, c.attempt)
 			defer cancel()
 		}
-		call, cancel := context.WithTimeout(attempt, c.own)
+		l, cancel := Limit(attempt, c.own)
 		defer cancel()
-		l := limited{attempt: attempt, call: call, limit: c.own}
-		require.NoError(t, l.ended("the call"))
-		err := l.expired("the call")
+		require.NoError(t, l.Ended("the call"))
+		err := l.Expired("the call")
 		if c.stopped {
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			continue

@@ -1,4 +1,4 @@
-package performers
+package outbound
 
 import (
 	"net/url"

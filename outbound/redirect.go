@@ -1,4 +1,4 @@
-package performers
+package outbound
 
 import (
 	"fmt"
@@ -6,8 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	gnomonv1 "gnomon/api/gnomon/v1"
 )
 
 // maxRedirects is how many redirects an attempt follows; browsers allow 20.
@@ -26,20 +24,25 @@ var errManyRedirects = redirectError{fmt.Sprintf("stopped after %d redirects", m
 // request and identify nobody.
 var passedOn = []string{"Accept", "Accept-Language", "Content-Encoding", "Content-Language", "Content-Type", "User-Agent"}
 
-// redirectRule is what a request of the spec does about redirects. A status that
-// the spec itself lists as accepted is the reply and not followed. Otherwise up to
-// maxRedirects are, over http and https; as everywhere, 301, 302 and 303 turn a
-// POST into a GET, and 307 and 308 send the body on. Once a redirect leaves the
-// first host, or https, all headers but passedOn stay behind, gnomon's included.
-func redirectRule(spec *gnomonv1.HttpRequest) func(*http.Request, []*http.Request) error {
+// RedirectRule is called before a redirect is followed, as http.Client.CheckRedirect.
+type RedirectRule func(next *http.Request, via []*http.Request) error
+
+// NoRedirects takes a redirect for the reply.
+func NoRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// FollowRedirects follows up to 10 redirects, over http and https, but not one whose
+// status is taken for the reply. As everywhere, 301, 302 and 303 turn a POST into a
+// GET, and 307 and 308 send the body on. Once a redirect leaves the first host, or
+// https, all headers but passedOn stay behind, gnomon's included.
+func FollowRedirects(taken func(status int) bool) RedirectRule {
 	return func(next *http.Request, via []*http.Request) error {
-		if listed(spec, next.Response.StatusCode) {
+		if taken(next.Response.StatusCode) {
 			return http.ErrUseLastResponse
 		}
 		if len(via) > maxRedirects {
 			return errManyRedirects
 		}
-		if !httpScheme(next.URL) {
+		if !IsHTTP(next.URL) {
 			return redirectError{fmt.Sprintf("redirected to a URL of the scheme %.20q, only http and https are followed", next.URL.Scheme)}
 		}
 		// The Referer would carry the query of the URL before.
@@ -81,5 +84,3 @@ func port(u *url.URL) string {
 		return "80"
 	}
 }
-
-func httpScheme(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
