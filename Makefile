@@ -68,7 +68,7 @@ lint: tools ## Check format, code, import directions, determinism, protos
 	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | grep -Ev '\.pb(\.gw)?\.go$$' | xargs $(BIN)/gofumpt -l); \
 	if [[ -n $$unformatted ]]; then echo "not formatted by gofumpt:"; echo "$$unformatted"; exit 1; fi
 	@# No linter knows the go statement; the rules and the workflows must not have it.
-	@if git grep -nE --untracked '^[[:space:]]*go[[:space:]]+(func\>|[[:alnum:]_.]+\()' -- action workflows ':!*_test.go'; then \
+	@if git grep -nE --untracked '^[[:space:]]*go[[:space:]]+(func\>|[[:alnum:]_.]+\()' -- action batch rule workflows ':!*_test.go'; then \
 	echo "go statements are not for rules and workflows"; exit 1; fi
 	$(BIN)/golangci-lint run ./...
 	$(BIN)/workflowcheck -config workflowcheck.config.yaml ./workflows/... ./reconcile/periodic/...

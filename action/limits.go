@@ -1,6 +1,10 @@
 package action
 
-import "time"
+import (
+	"time"
+
+	"gnomon/rule"
+)
 
 // Limits of a scheduled action. They are part of the public contract, see the
 // comments in gnomon/v1/action.proto.
@@ -19,7 +23,7 @@ const (
 	// MaxDuration is the longest period and the longest delay, 100 years of 365.25
 	// days. It is below a third of what time.Duration holds, so that sums of two
 	// cannot overflow.
-	MaxDuration = 36525 * 24 * time.Hour
+	MaxDuration = rule.MaxDuration
 	// MaxCalendarGap is, in years, within which a cron expression must match.
 	MaxCalendarGap = 5
 	// MaxCronLength is in bytes. The expression is parsed again for every tick.
@@ -36,20 +40,20 @@ const (
 	MaxSpecSize = 256 << 10
 	// MaxIDLength is in bytes. With its prefix an id stays far below Temporal's
 	// limit of 1000 for workflow ids.
-	MaxIDLength = 200
+	MaxIDLength = rule.MaxIDLength
 	// MaxLabels is how many labels an action has.
-	MaxLabels = 32
+	MaxLabels = rule.MaxLabels
 	// MaxLabelKeyLength is in bytes.
-	MaxLabelKeyLength = 63
+	MaxLabelKeyLength = rule.MaxLabelKeyLength
 	// MaxLabelValueLength is in bytes.
-	MaxLabelValueLength = 255
+	MaxLabelValueLength = rule.MaxLabelValueLength
 
 	// MaxURLLength is in bytes.
-	MaxURLLength = 2048
+	MaxURLLength = rule.MaxURLLength
 	// MaxHeaders is how many headers a spec may set.
-	MaxHeaders = 64
+	MaxHeaders = rule.MaxHeaders
 	// MaxHeaderValueLength is in bytes.
-	MaxHeaderValueLength = 4096
+	MaxHeaderValueLength = rule.MaxHeaderValueLength
 	// MaxBodySize is of an HTTP request, in bytes.
 	MaxBodySize = 128 << 10
 	// MaxPushField is of a push's recipient and of its type, in bytes.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
+	"gnomon/rule"
 )
 
 // maxSummary is in bytes. Temporal's server refuses summaries above 400 bytes, encoding
@@ -53,7 +54,7 @@ func mockSummary(m *gnomonv1.MockAction) string {
 }
 
 func httpSummary(r *gnomonv1.HttpRequest) string {
-	u, err := parseURL(r.GetUrl())
+	u, err := rule.ParseURL(r.GetUrl())
 	if err != nil {
 		return httpMethod(r)
 	}

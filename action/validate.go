@@ -1,70 +1,40 @@
 package action
 
 import (
-	"fmt"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
+	"gnomon/rule"
 )
 
-// Rules that a value can break, as they appear in Violation.Rule. They are part of
-// the public contract: programs decide by them.
+// Rules that a value can break, as they appear in Violation.Rule: those of package rule.
+// They are part of the public contract: programs decide by them.
 const (
-	// RuleRequired: the field, or a case of the oneof, must be set.
-	RuleRequired = "REQUIRED"
-	// RuleInvalidTimestamp: not a timestamp of the years 1 to 9999.
-	RuleInvalidTimestamp = "INVALID_TIMESTAMP"
-	// RuleInvalidDuration: not a duration as protobuf defines it, whose parts are in
-	// range and have one sign.
-	RuleInvalidDuration = "INVALID_DURATION"
-	// RuleTooEarly: start_at is too far in the past.
-	RuleTooEarly = "TOO_EARLY"
-	// RuleOutOfRange: below the least or above the greatest value allowed.
-	RuleOutOfRange = "OUT_OF_RANGE"
-	// RuleNotFinite: infinite or not a number.
-	RuleNotFinite = "NOT_FINITE"
-	// RuleBelowMinimum: max_restart_period is below min_restart_period.
-	RuleBelowMinimum = "BELOW_MINIMUM"
-	// RuleNotBelowPeriod: the jitter must be below the period.
-	RuleNotBelowPeriod = "NOT_BELOW_PERIOD"
-	// RuleTooLong: more bytes than allowed.
-	RuleTooLong = "TOO_LONG"
-	// RuleTooMany: more entries than allowed.
-	RuleTooMany = "TOO_MANY"
-	// RuleInvalidCharacter: a character that is not allowed there.
-	RuleInvalidCharacter = "INVALID_CHARACTER"
-	// RuleDuplicate: the same thing twice, such as two spellings of one header.
-	RuleDuplicate = "DUPLICATE"
-	// RuleInvalidCron: not a cron expression as the contract describes it.
-	RuleInvalidCron = "INVALID_CRON"
-	// RuleNoMatch: the cron expression has no match within five years.
-	RuleNoMatch = "NO_MATCH"
-	// RuleUnknownTimeZone: not an IANA time zone.
-	RuleUnknownTimeZone = "UNKNOWN_TIME_ZONE"
-	// RuleInvalidURL: not a URL of the kind that the contract describes.
-	RuleInvalidURL = "INVALID_URL"
-	// RuleUnsupported: not one of the values that are known.
-	RuleUnsupported = "UNSUPPORTED"
-	// RuleReserved: the name is gnomon's, or HTTP's, to set.
-	RuleReserved = "RESERVED"
-	// RuleNotAllowed: this installation does not allow it.
-	RuleNotAllowed = "NOT_ALLOWED"
+	RuleRequired         = rule.Required
+	RuleInvalidTimestamp = rule.InvalidTimestamp
+	RuleInvalidDuration  = rule.InvalidDuration
+	RuleTooEarly         = rule.TooEarly
+	RuleOutOfRange       = rule.OutOfRange
+	RuleNotFinite        = rule.NotFinite
+	RuleBelowMinimum     = rule.BelowMinimum
+	RuleNotBelowPeriod   = rule.NotBelowPeriod
+	RuleTooLong          = rule.TooLong
+	RuleTooMany          = rule.TooMany
+	RuleInvalidCharacter = rule.InvalidCharacter
+	RuleDuplicate        = rule.Duplicate
+	RuleInvalidCron      = rule.InvalidCron
+	RuleNoMatch          = rule.NoMatch
+	RuleUnknownTimeZone  = rule.UnknownTimeZone
+	RuleInvalidURL       = rule.InvalidURL
+	RuleUnsupported      = rule.Unsupported
+	RuleReserved         = rule.Reserved
+	RuleNotAllowed       = rule.NotAllowed
 )
 
 // Violation is one thing that is wrong with a ScheduledAction.
-type Violation struct {
-	// Field is its path within the ScheduledAction in proto names, such as
-	// "spec.start_policy.start_at" or `meta.labels["Team"]`. A oneof that is not set
-	// is named by the message that holds it. The caller puts its own prefix before it.
-	Field string
-	// Rule is one of the Rule constants.
-	Rule string
-	// Description is a sentence for people that names the rule's numbers. It never
-	// shows a value that may be secret: a URL, a header's value, a payload.
-	Description string
-}
+type Violation = rule.Violation
 
 // Options are what an installation allows.
 type Options struct {
@@ -83,8 +53,8 @@ type Options struct {
 // What Validate accepts it accepts again after Normalise, with the same arguments.
 func Validate(a *gnomonv1.ScheduledAction, now time.Time, o Options) []Violation {
 	var v violations
-	v.id("meta.id", a.GetMeta().GetId())
-	v.labels("meta.labels", a.GetMeta().GetLabels())
+	v.shared().ID("meta.id", a.GetMeta().GetId())
+	v.shared().Labels("meta.labels", a.GetMeta().GetLabels())
 	v.spec(a.GetSpec(), now, o)
 	return v
 }
@@ -100,8 +70,11 @@ func ValidateSpec(s *gnomonv1.Spec, now time.Time, o Options) []Violation {
 // violations gathers what is wrong, in order.
 type violations []Violation
 
+// shared are the rules that other kinds of work have too.
+func (v *violations) shared() *rule.Violations { return (*rule.Violations)(v) }
+
 func (v *violations) add(field, rule, description string, args ...any) {
-	*v = append(*v, Violation{Field: field, Rule: rule, Description: fmt.Sprintf(description, args...)})
+	v.shared().Add(field, rule, description, args...)
 }
 
 func (v *violations) spec(s *gnomonv1.Spec, now time.Time, o Options) {

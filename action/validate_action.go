@@ -1,10 +1,8 @@
 package action
 
 import (
-	"strings"
-	"time"
-
 	gnomonv1 "gnomon/api/gnomon/v1"
+	"gnomon/rule"
 )
 
 func (v *violations) action(a *gnomonv1.Action, o Options) {
@@ -44,28 +42,8 @@ func (v *violations) push(field string, p *gnomonv1.SendTechnicalPush) {
 func (v *violations) text(field, value string) {
 	switch {
 	case value == "":
-		v.add(field, RuleRequired, "%s must be set", lastName(field))
+		v.add(field, RuleRequired, "%s must be set", rule.LastName(field))
 	case len(value) > MaxPushField:
-		v.add(field, RuleTooLong, "%s is %d bytes long, at most %d are allowed", lastName(field), len(value), MaxPushField)
+		v.add(field, RuleTooLong, "%s is %d bytes long, at most %d are allowed", rule.LastName(field), len(value), MaxPushField)
 	}
-}
-
-// lastName returns the field's own name, for sentences.
-func lastName(field string) string {
-	return field[strings.LastIndexByte(field, '.')+1:]
-}
-
-// readable writes a limit as people would.
-func readable(d time.Duration) string {
-	if d == MaxDuration {
-		return "100 years"
-	}
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }

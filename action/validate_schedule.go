@@ -118,21 +118,9 @@ func (v *violations) retryPolicy(field string, p *gnomonv1.RetryPolicy) {
 
 // duration says whether d is valid and in [least, most]. An absent one is 0.
 func (v *violations) duration(field string, d *durationpb.Duration, least, most time.Duration) bool {
-	if d != nil && !d.IsValid() {
-		v.add(field, RuleInvalidDuration, "%s must be a valid duration", lastName(field))
-		return false
-	}
-	if t := d.AsDuration(); t < least || t > most {
-		v.add(field, RuleOutOfRange, "%s must be from %s to %s", lastName(field), readable(least), readable(most))
-		return false
-	}
-	return true
+	return v.shared().Duration(field, d, least, most)
 }
 
 func (v *violations) timestamp(field string, t *timestamppb.Timestamp) bool {
-	if !t.IsValid() {
-		v.add(field, RuleInvalidTimestamp, "%s must be a valid timestamp of the years 1 to 9999", lastName(field))
-		return false
-	}
-	return true
+	return v.shared().Timestamp(field, t)
 }
