@@ -1150,8 +1150,8 @@ type HttpChange struct {
 	ValidateUrl string `protobuf:"bytes,1,opt,name=validate_url,json=validateUrl,proto3" json:"validate_url,omitempty"`
 	// As validate_url, but required.
 	ApplyUrl string `protobuf:"bytes,2,opt,name=apply_url,json=applyUrl,proto3" json:"apply_url,omitempty"`
-	// Any JSON, at most 64 KiB. Numbers are IEEE doubles; write greater integers as
-	// strings. Absent: null.
+	// Any JSON, at most 64 KiB encoded as google.protobuf.Value and nested 100 deep. Numbers
+	// are IEEE doubles; write greater integers as strings. Absent: null.
 	Body *structpb.Value `protobuf:"bytes,3,opt,name=body,proto3" json:"body,omitempty"`
 	// Headers of both requests, under the rules of HttpRequest.headers.
 	Headers map[string]string `protobuf:"bytes,4,rep,name=headers,proto3" json:"headers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`

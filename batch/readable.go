@@ -1,0 +1,48 @@
+package batch
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	gnomonv1 "gnomon/api/gnomon/v1"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+)
+
+// StaticSummary is the title of a batch in Temporal's Web UI.
+func StaticSummary(s *workflowv1.BatchState) string {
+	return fmt.Sprintf("%d changes at %s", s.GetChanges(), s.GetHead().GetScheduledAt().AsTime().Format(time.RFC3339))
+}
+
+// Details is the state as a table in Markdown. The progress of a batch that is being
+// processed is in the heartbeat of ProcessBatch and in the store.
+func Details(s *workflowv1.BatchState) string {
+	h, st := s.GetHead(), s.GetHead().GetStatus()
+	var b strings.Builder
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "| %s | %s |\n", name, strings.NewReplacer("|", `\|`, "\n", " ").Replace(value))
+		}
+	}
+	b.WriteString("| | |\n|---|---|\n")
+	row("state", st.GetState().String())
+	row("scheduled at", h.GetScheduledAt().AsTime().Format(time.RFC3339))
+	row("changes", fmt.Sprintf("%d", s.GetChanges()))
+	if Ended(st.GetState()) || st.GetState() == gnomonv1.BatchStatus_MANUAL_REVIEW {
+		row("applied", fmt.Sprintf("%d", st.GetCompleteChanges()))
+		row("rejected", fmt.Sprintf("%d", st.GetFailedChanges()))
+		row("unfinished", fmt.Sprintf("%d", st.GetPendingChanges()))
+	}
+	if st.GetRound() > 0 {
+		row("round", fmt.Sprintf("%d", st.GetRound()))
+	}
+	row("message", st.GetMessage())
+	if d := st.GetLastDecision(); d != nil {
+		row("last decision", fmt.Sprintf("%s at %s", d.GetDecision(), d.GetTime().AsTime().Format(time.RFC3339)))
+		row("comment", d.GetComment())
+	}
+	for _, c := range st.GetConditions() {
+		row(c.GetType(), fmt.Sprintf("%s: %s", c.GetStatus(), c.GetMessage()))
+	}
+	return b.String()
+}
