@@ -83,7 +83,7 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 		return err
 	}
 	parts.add(c.Close)
-	rows, err := open.Actions(ctx, storeName)
+	rows, err := open.Store(ctx, storeName)
 	if err != nil {
 		return err
 	}

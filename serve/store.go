@@ -18,7 +18,7 @@ func (m *migrating) flags(cmd *cobra.Command) {
 
 // open opens the store, brought up to date if that is wanted, and otherwise refuses one
 // that is not.
-func (m *migrating) open(ctx context.Context, cmd *cobra.Command, name string) (store.Actions, error) {
+func (m *migrating) open(ctx context.Context, cmd *cobra.Command, name string) (store.Store, error) {
 	want := m.flag
 	if !cmd.Flags().Changed("migrate") {
 		want = open.MigratesByDefault(name)

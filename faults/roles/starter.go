@@ -33,7 +33,7 @@ func faultyStarter() *cobra.Command {
 				return err
 			}
 			defer c.Close()
-			inner, err := open.Actions(ctx, storeName)
+			inner, err := open.Store(ctx, storeName)
 			if err != nil {
 				return err
 			}

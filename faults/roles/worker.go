@@ -27,7 +27,7 @@ func faultyWorker() *cobra.Command {
 				return err
 			}
 			defer c.Close()
-			inner, err := open.Actions(ctx, storeName)
+			inner, err := open.Store(ctx, storeName)
 			if err != nil {
 				return err
 			}

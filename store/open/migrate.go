@@ -36,7 +36,7 @@ func Migrate(ctx context.Context, name string, dryRun bool) (Versions, error) {
 
 // Current opens the store of this name as it is. One whose schema is not this
 // program's is refused, with the command to run.
-func Current(ctx context.Context, name string) (store.Actions, error) {
+func Current(ctx context.Context, name string) (store.Store, error) {
 	s, err := schemaOf(name)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ type schema interface {
 	// migrate brings it up to date.
 	migrate(ctx context.Context) error
 	// open opens it as it is.
-	open(ctx context.Context) (store.Actions, error)
+	open(ctx context.Context) (store.Store, error)
 }
 
 func schemaOf(name string) (schema, error) {
@@ -90,14 +90,14 @@ func (s sqliteSchema) versions(ctx context.Context) (v Versions, err error) {
 }
 
 func (s sqliteSchema) migrate(ctx context.Context) error {
-	opened, err := Actions(ctx, s.name)
+	opened, err := Store(ctx, s.name)
 	if err != nil {
 		return err
 	}
 	return opened.Close()
 }
 
-func (s sqliteSchema) open(ctx context.Context) (store.Actions, error) {
+func (s sqliteSchema) open(ctx context.Context) (store.Store, error) {
 	return sqlite.Open(ctx, sqlite.Config{Path: s.path})
 }
 
@@ -108,7 +108,7 @@ func (memorySchema) versions(context.Context) (Versions, error) { return Version
 
 func (memorySchema) migrate(context.Context) error { return nil }
 
-func (s memorySchema) open(ctx context.Context) (store.Actions, error) { return Actions(ctx, s.name) }
+func (s memorySchema) open(ctx context.Context) (store.Store, error) { return Store(ctx, s.name) }
 
 func ahead(name string, v Versions) error {
 	return fmt.Errorf("the store %s is ahead: its schema has version %d, this program knows %d; use a newer gnomon", shown(name), v.Have, v.Want)

@@ -26,18 +26,18 @@ const (
 	kindYDB    = "ydb"
 )
 
-// Actions opens the store of a name. "sqlite:PATH" is made where there is none and
+// Store opens the store of a name. "sqlite:PATH" is made where there is none and
 // brought up to date; "sqlite::memory:" ends with the process. A YDB's connection
 // string, or "ydb" for that of YDB_CONNECTION_STRING, opens an installation as it is:
 // many processes share it and YDB has no lock for migrations, so one that is not up
 // to date is refused with the command to run.
-func Actions(ctx context.Context, name string) (store.Actions, error) {
+func Store(ctx context.Context, name string) (store.Store, error) {
 	kind, where, err := parse(name)
 	if err != nil {
 		return nil, err
 	}
 	if kind == kindYDB {
-		return actions(ydb.Open(ctx, ydb.Config{ConnectionString: where}))
+		return opened(ydb.Open(ctx, ydb.Config{ConnectionString: where}))
 	}
 	return openSQLite(ctx, where)
 }
@@ -64,17 +64,17 @@ func parse(name string) (kind, where string, err error) {
 
 // openSQLite opens a file, in a directory that is made if need be, or a database in
 // memory.
-func openSQLite(ctx context.Context, path string) (store.Actions, error) {
+func openSQLite(ctx context.Context, path string) (store.Store, error) {
 	if path != sqlite.MemoryPath {
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			return nil, fmt.Errorf("the store's directory cannot be made: %w", err)
 		}
 	}
-	return actions(sqlite.Open(ctx, sqlite.Config{Path: path, Migrate: true}))
+	return opened(sqlite.Open(ctx, sqlite.Config{Path: path, Migrate: true}))
 }
 
-// actions keeps a store that was not opened from being an interface that is not nil.
-func actions[S store.Actions](s S, err error) (store.Actions, error) {
+// opened keeps a store that was not opened from being an interface that is not nil.
+func opened[S store.Store](s S, err error) (store.Store, error) {
 	if err != nil {
 		return nil, err
 	}

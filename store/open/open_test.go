@@ -16,7 +16,7 @@ import (
 // use writes and reads one row.
 func use(t *testing.T, name string) {
 	t.Helper()
-	s, err := open.Actions(t.Context(), name)
+	s, err := open.Store(t.Context(), name)
 	require.NoError(t, err)
 	_, err = s.PutActions(t.Context(), []store.Row{{Action: &gnomonv1.ScheduledAction{Meta: &gnomonv1.Meta{Id: "a"}}}})
 	require.NoError(t, err)
@@ -39,7 +39,7 @@ func TestYDB(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	name := server.ConnectionString("one")
-	s, err := open.Actions(t.Context(), name)
+	s, err := open.Store(t.Context(), name)
 	require.ErrorContains(t, err, "run gnomon migrate")
 	require.Nil(t, s)
 	_, err = open.Current(t.Context(), name)
@@ -61,14 +61,14 @@ func TestYDB(t *testing.T) {
 	require.NoError(t, err)
 	use(t, "ydb")
 	t.Setenv(ydb.EnvConnectionString, "")
-	_, err = open.Actions(t.Context(), "ydb")
+	_, err = open.Store(t.Context(), "ydb")
 	require.EqualError(t, err, "store is ydb, but YDB_CONNECTION_STRING is not set")
 }
 
 func TestNamesThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "sqlite", "sqlite:", "postgres://user:hunter2@host/db", "ydb:", "YDB", "file.db"} {
-		_, err := open.Actions(t.Context(), name)
+		_, err := open.Store(t.Context(), name)
 		require.ErrorContains(t, err, "must be sqlite:PATH, grpc[s]://host:port/database[?directory=PATH], or ydb with YDB_CONNECTION_STRING")
 		require.NotContains(t, err.Error(), "hunter2")
 		_, err = open.Migrate(t.Context(), name, false)

@@ -20,8 +20,8 @@ func (s ydbSchema) versions(ctx context.Context) (v Versions, err error) {
 
 func (s ydbSchema) migrate(ctx context.Context) error { return ydb.Migrate(ctx, s.config()) }
 
-func (s ydbSchema) open(ctx context.Context) (store.Actions, error) {
-	return actions(ydb.Open(ctx, s.config()))
+func (s ydbSchema) open(ctx context.Context) (store.Store, error) {
+	return opened(ydb.Open(ctx, s.config()))
 }
 
 // login is what a connection string may hold before its host.
