@@ -6,11 +6,10 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"path"
-	"strconv"
-	"strings"
 
 	"github.com/pressly/goose/v3"
+
+	"gnomon/store/internal/schema"
 )
 
 //go:embed migrations/*.sql
@@ -76,20 +75,5 @@ func databaseVersion(ctx context.Context, db *sql.DB) (int64, error) {
 	return n, err
 }
 
-// programVersion is the last migration that this program has, by its file name.
-func programVersion() (int64, error) {
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return 0, err
-	}
-	var last int64
-	for _, name := range names {
-		number, _, _ := strings.Cut(path.Base(name), "_")
-		version, err := strconv.ParseInt(number, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("the migration %s must begin with its version: %w", name, err)
-		}
-		last = max(last, version)
-	}
-	return last, nil
-}
+// programVersion is the last migration that this program has.
+func programVersion() (int64, error) { return schema.Version(migrations, "migrations") }

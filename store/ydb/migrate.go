@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
-	"strconv"
-	"strings"
 
 	"github.com/pressly/goose/v3"
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	"github.com/ydb-platform/ydb-go-sdk/v3"
 	"github.com/ydb-platform/ydb-go-sdk/v3/query"
+
+	"gnomon/store/internal/schema"
 )
 
 //go:embed migrations/*.sql
@@ -127,20 +126,5 @@ func (s *Store) databaseVersion(ctx context.Context) (int64, error) {
 	return int64(*version), nil
 }
 
-// programVersion is the last migration that this program has, by its file name.
-func programVersion() (int64, error) {
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return 0, err
-	}
-	var last int64
-	for _, name := range names {
-		number, _, _ := strings.Cut(path.Base(name), "_")
-		version, err := strconv.ParseInt(number, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("the migration %s must begin with its version: %w", name, err)
-		}
-		last = max(last, version)
-	}
-	return last, nil
-}
+// programVersion is the last migration that this program has.
+func programVersion() (int64, error) { return schema.Version(migrations, "migrations") }
