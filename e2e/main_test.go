@@ -14,18 +14,16 @@ import (
 	"gnomon/cli"
 	"gnomon/dev"
 	"gnomon/devserver"
+	"gnomon/faults/processes"
 	"gnomon/serve"
 	"gnomon/starter"
 )
-
-// roleVariable makes the test binary one of the processes of gnomon.
-const roleVariable = "GNOMON_E2E_ROLE"
 
 // temporal is the server that the tests of this process share.
 var temporal *devserver.Server
 
 func TestMain(m *testing.M) {
-	if role := os.Getenv(roleVariable); role != "" {
+	if role := os.Getenv(processes.RoleVariable); role != "" {
 		os.Exit(play(role))
 	}
 	os.Exit(runTests(m))

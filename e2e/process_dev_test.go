@@ -42,7 +42,7 @@ func TestProcessDevSaysWhereItServes(t *testing.T) {
 	t.Parallel()
 	p, _ := runDev(t, "--ephemeral")
 	raw := map[string]string{}
-	require.NoError(t, json.Unmarshal([]byte(p.out.text()), &raw))
+	require.NoError(t, json.Unmarshal([]byte(p.out.Text()), &raw))
 	require.Len(t, raw, 5)
 	seen := map[string]bool{}
 	for _, name := range []string{"temporal", "ui", "grpc", "http", "receiver"} {
@@ -56,10 +56,10 @@ func TestProcessDevSaysWhereItServes(t *testing.T) {
 
 	began := time.Now()
 	p.signal(t, syscall.SIGINT)
-	require.Zero(t, p.exit(t, 10*time.Second), p.err.tail(20))
+	require.Zero(t, p.exit(t, 10*time.Second), p.err.Tail(20))
 	t.Logf("SIGINT to end: %s", time.Since(began).Round(time.Millisecond))
-	require.Len(t, strings.Split(strings.TrimSpace(p.out.text()), "\n"), 1, "one line on stdout")
-	files, err := os.ReadDir(p.cmd.Dir)
+	require.Len(t, strings.Split(strings.TrimSpace(p.out.Text()), "\n"), 1, "one line on stdout")
+	files, err := os.ReadDir(p.Dir())
 	require.NoError(t, err)
 	require.Empty(t, files, "--ephemeral leaves no file")
 }
@@ -78,10 +78,10 @@ func TestProcessDevPortInUse(t *testing.T) {
 			began := time.Now()
 			require.Equal(t, 1, p.exit(t, 20*time.Second))
 			t.Logf("%s in use: exit after %s", flag, time.Since(began).Round(time.Millisecond))
-			require.Contains(t, p.err.text(), taken)
-			require.Contains(t, p.err.text(), "in use")
-			require.Contains(t, p.err.text(), flag)
-			require.Empty(t, strings.TrimSpace(p.out.text()), "nothing on stdout")
+			require.Contains(t, p.err.Text(), taken)
+			require.Contains(t, p.err.Text(), "in use")
+			require.Contains(t, p.err.Text(), flag)
+			require.Empty(t, strings.TrimSpace(p.out.Text()), "nothing on stdout")
 		})
 	}
 }

@@ -1,11 +1,8 @@
 package e2e
 
 import (
-	"context"
 	"net"
 	"os"
-	"os/exec"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -16,82 +13,58 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
+
+	"gnomon/faults/processes"
 )
 
-// startWithin bounds the start of a process on a machine that is busy.
+// startWithin bounds what a machine that is busy may take long for.
 const startWithin = 60 * time.Second
 
 // process is one of gnomon's processes: this test binary in a role.
 type process struct {
+	*processes.Process
 	role     string
-	args     []string
-	cmd      *exec.Cmd
-	out, err *lines
-	ended    chan struct{}
+	out, err *processes.Lines
 }
 
 // run starts a process, which ends with the test at the latest.
 func run(t *testing.T, role string, args ...string) *process {
 	t.Helper()
-	program, err := os.Executable()
+	started, err := processes.Start(t.TempDir(), role, args...)
 	require.NoError(t, err)
-	p := &process{role: role, args: args, out: newLines(), err: newLines(), ended: make(chan struct{})}
-	p.cmd = exec.Command(program, args...)
-	p.cmd.Env = append(withoutGnomon(os.Environ()), roleVariable+"="+role)
-	p.cmd.Dir = t.TempDir()
-	p.cmd.Stdout, p.cmd.Stderr = p.out, p.err
-	require.NoError(t, spawn(p.cmd))
-	go func() {
-		defer close(p.ended)
-		_ = p.cmd.Wait()
-	}()
+	p := &process{Process: started, role: role, out: started.Stdout(), err: started.Stderr()}
 	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
-		<-p.ended
+		p.Kill()
 		if t.Failed() {
-			t.Logf("the end of what %s, process %d, wrote:\n%s", role, p.pid(), p.err.tail(40))
+			t.Logf("the end of what %s, process %d, wrote:\n%s", role, p.PID(), p.err.Tail(40))
 		}
 	})
 	return p
 }
 
-// withoutGnomon is an environment that says nothing to gnomon or Temporal's SDK.
-func withoutGnomon(all []string) []string {
-	var kept []string
-	for _, v := range all {
-		if !strings.HasPrefix(v, "GNOMON_") && !strings.HasPrefix(v, "TEMPORAL_") {
-			kept = append(kept, v)
-		}
-	}
-	return kept
-}
-
-func (p *process) pid() int { return p.cmd.Process.Pid }
-
 // says waits for a line of out or err.
-func (p *process) says(t *testing.T, l *lines, want string) string {
+func (p *process) says(t *testing.T, l *processes.Lines, want string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startWithin)
-	defer cancel()
-	line, err := l.wait(ctx, p.ended, want)
-	require.NoError(t, err, "%s: %s", p.role, p.err.tail(20))
+	wait := p.Out
+	if l == p.err {
+		wait = p.Err
+	}
+	line, err := wait(t.Context(), want)
+	require.NoError(t, err)
 	return line
 }
 
 // kill is kill -9, and says when it was done.
 func (p *process) kill(t *testing.T) time.Time {
 	t.Helper()
-	require.True(t, p.alive(), "%s ended before it was killed", p.role)
-	at := time.Now()
-	require.NoError(t, p.cmd.Process.Kill())
-	<-p.ended
-	return at
+	require.True(t, p.Alive(), "%s ended before it was killed", p.role)
+	return p.Kill()
 }
 
 // signal asks the process something.
 func (p *process) signal(t *testing.T, s os.Signal) {
 	t.Helper()
-	require.NoError(t, p.cmd.Process.Signal(s))
+	require.NoError(t, p.Signal(s))
 }
 
 // exit waits for the end of the process and gives its exit code.
@@ -100,27 +73,18 @@ func (p *process) exit(t *testing.T, within time.Duration) int {
 	limit := time.NewTimer(within)
 	defer limit.Stop()
 	select {
-	case <-p.ended:
+	case <-p.Ended():
 	case <-limit.C:
 		t.Fatalf("%s did not end within %s", p.role, within)
 	}
-	return p.cmd.ProcessState.ExitCode()
+	return p.ExitCode()
 }
 
 // stop is SIGTERM, after which the process ends by itself with exit code 0.
 func (p *process) stop(t *testing.T, within time.Duration) {
 	t.Helper()
 	p.signal(t, syscall.SIGTERM)
-	require.Zero(t, p.exit(t, within), p.err.tail(20))
-}
-
-func (p *process) alive() bool {
-	select {
-	case <-p.ended:
-		return false
-	default:
-		return true
-	}
+	require.Zero(t, p.exit(t, within), p.err.Tail(20))
 }
 
 // connect gives a client of a facade, which finds it again within moments where it

@@ -66,5 +66,5 @@ func TestProcessReadme(t *testing.T) {
 	_, people, code := gnomon(t, "--address", at.GRPC, "action", "get", "later")
 	require.Equal(t, cli.ExitFailed, code)
 	require.Contains(t, people, "later")
-	require.Equal(t, 1, strings.Count(dev.err.text(), "POST /hello"))
+	require.Equal(t, 1, strings.Count(dev.err.Text(), "POST /hello"))
 }

@@ -81,7 +81,7 @@ func TestProcessTemporalKilled(t *testing.T) { //nolint:paralleltest // it measu
 		attempts += uint64(len(all))
 	}
 	p.oneExecution(t, len(acknowledged))
-	require.True(t, w.alive() && p.starter.alive(), "facade and worker stay up")
+	require.True(t, w.Alive() && p.starter.Alive(), "facade and worker stay up")
 	t.Logf("%d acknowledged, 2 kills: lost 0, early 0; %d arrivals, %d interrupted, the latest first attempt %s after its due time or the restart",
 		len(acknowledged), attempts, interrupted, worst.Round(time.Millisecond))
 }

@@ -21,7 +21,7 @@ func (p *parts) runsAt(t *testing.T, id string, workers []*process) *process {
 		return name != ""
 	})
 	for _, w := range workers {
-		if strings.HasSuffix(name, "/"+strconv.Itoa(w.pid())) {
+		if strings.HasSuffix(name, "/"+strconv.Itoa(w.PID())) {
 			return w
 		}
 	}
@@ -43,9 +43,9 @@ func TestProcessWorkerStoppedWithinGrace(t *testing.T) {
 	// Longer than the heartbeat timeout, so that a worker that stopped to give signs
 	// of life would be noticed.
 	passes(t, time.Now().Add(3*time.Second))
-	require.True(t, w.alive(), "it waits for its attempt")
+	require.True(t, w.Alive(), "it waits for its attempt")
 	p.inbox.Release()
-	require.Zero(t, w.exit(t, 10*time.Second), w.err.tail(20))
+	require.Zero(t, w.exit(t, 10*time.Second), w.err.Tail(20))
 	ends(t, p.client, "held", gnomonv1.Status_SUCCEEDED, counts{ok: 1})
 	require.Len(t, p.inbox.of("held"), 1)
 }
@@ -68,7 +68,7 @@ func TestProcessWorkerStoppedBeyondGrace(t *testing.T) {
 	// The server rounds a retry's delay up to about a second.
 	require.Less(t, second.Time.Sub(stopped), grace+time.Second+tolerance)
 	require.GreaterOrEqual(t, second.Time.Sub(stopped), grace, "it had its grace")
-	require.Zero(t, w.exit(t, 10*time.Second), w.err.tail(20))
+	require.Zero(t, w.exit(t, 10*time.Second), w.err.Tail(20))
 	other := p.runsAt(t, "held", workers)
 	require.NotSame(t, w, other)
 	p.inbox.Release()

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gnomon/cli"
+	"gnomon/faults/processes"
 	"gnomon/serve"
 )
 
@@ -102,7 +103,7 @@ func runBlocks(t *testing.T, at devAddresses, all []fenced) []string {
 		}
 	}
 	script = strings.NewReplacer(
-		"go run ./cmd/gnomon ", roleVariable+"=gnomon '"+program+"' ",
+		"go run ./cmd/gnomon ", processes.RoleVariable+"=gnomon '"+program+"' ",
 		"127.0.0.1:7233", at.Temporal, "127.0.0.1:8233", at.UI, "127.0.0.1:7700", at.GRPC,
 		"127.0.0.1:7780", at.HTTP, "127.0.0.1:7790", at.Receiver,
 	).Replace(script)
@@ -110,7 +111,7 @@ func runBlocks(t *testing.T, at devAddresses, all []fenced) []string {
 	defer cancel()
 	shell := exec.CommandContext(ctx, "bash", "-c", script)
 	shell.Dir = t.TempDir()
-	shell.Env = append(withoutGnomon(os.Environ()), "GNOMON_ADDRESS="+at.GRPC)
+	shell.Env = append(processes.Quiet(os.Environ()), "GNOMON_ADDRESS="+at.GRPC)
 	said, err := shell.CombinedOutput()
 	outputs := strings.Split(string(said), blockEnd+"\n")
 	require.NoError(t, err, "block %d of %d: %s", len(outputs), count, outputs[len(outputs)-1])

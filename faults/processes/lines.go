@@ -4,22 +4,23 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// lines is what a process wrote, line by line, for those who wait for a line.
-type lines struct {
+// Lines is what a process wrote, line by line, for those who wait for a line.
+type Lines struct {
 	mu      sync.Mutex
 	partial bytes.Buffer
 	all     []string
 	changed chan struct{} // closed and replaced with every line
 }
 
-func newLines() *lines { return &lines{changed: make(chan struct{})} }
+func newLines() *Lines { return &Lines{changed: make(chan struct{})} }
 
 // Write implements io.Writer.
-func (l *lines) Write(p []byte) (int, error) {
+func (l *Lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.partial.Write(p)
@@ -37,15 +38,22 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-// tail is the last n lines.
-func (l *lines) tail(n int) string {
+// Text is all of it, an unfinished line included.
+func (l *Lines) Text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(append(slices.Clip(l.all), l.partial.String()), "\n")
+}
+
+// Tail is the last n lines.
+func (l *Lines) Tail(n int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Join(l.all[max(0, len(l.all)-n):], "\n")
 }
 
 // wait returns the first line, past or to come, that holds a text.
-func (l *lines) wait(ctx context.Context, ended <-chan struct{}, want string) (string, error) {
+func (l *Lines) wait(ctx context.Context, ended <-chan struct{}, want string) (string, error) {
 	seen := 0
 	for {
 		l.mu.Lock()

@@ -25,7 +25,7 @@ type Process struct {
 	role     string
 	cmd      *exec.Cmd
 	in       io.WriteCloser
-	out, err *lines
+	out, err *Lines
 	ended    chan struct{}
 }
 
@@ -38,7 +38,7 @@ func Start(dir, role string, args ...string) (*Process, error) {
 	}
 	p := &Process{role: role, out: newLines(), err: newLines(), ended: make(chan struct{})}
 	p.cmd = exec.Command(program, args...) //nolint:gosec,noctx // this program; its end is Kill or Stop
-	p.cmd.Env = append(quiet(os.Environ()), RoleVariable+"="+role)
+	p.cmd.Env = append(Quiet(os.Environ()), RoleVariable+"="+role)
 	p.cmd.Dir = dir
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.err
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
@@ -54,8 +54,8 @@ func Start(dir, role string, args ...string) (*Process, error) {
 	return p, nil
 }
 
-// quiet is an environment that says nothing to gnomon or Temporal's SDK.
-func quiet(all []string) []string {
+// Quiet is an environment that says nothing to gnomon or Temporal's SDK.
+func Quiet(all []string) []string {
 	var kept []string
 	for _, v := range all {
 		if !strings.HasPrefix(v, "GNOMON_") && !strings.HasPrefix(v, "TEMPORAL_") {
@@ -67,6 +67,15 @@ func quiet(all []string) []string {
 
 // PID is the process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Stdout is what it wrote to stdout so far, and Stderr to stderr.
+func (p *Process) Stdout() *Lines { return p.out }
+
+// Stderr is Stdout for stderr.
+func (p *Process) Stderr() *Lines { return p.err }
+
+// Dir is the directory it runs in.
+func (p *Process) Dir() string { return p.cmd.Dir }
 
 // Tell sends a line of JSON to the process's stdin.
 func (p *Process) Tell(v any) error {
@@ -88,12 +97,12 @@ func (p *Process) Err(ctx context.Context, want string) (string, error) {
 	return p.says(ctx, p.err, want)
 }
 
-func (p *Process) says(ctx context.Context, l *lines, want string) (string, error) {
+func (p *Process) says(ctx context.Context, l *Lines, want string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
 	line, err := l.wait(ctx, p.ended, want)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", p.role, err, p.err.tail(10))
+		return "", fmt.Errorf("%s: %w\n%s", p.role, err, p.err.Tail(10))
 	}
 	return line, nil
 }
@@ -119,6 +128,17 @@ func (p *Process) Alive() bool {
 	}
 }
 
+// Signal sends it a signal, which is an error where it is gone.
+func (p *Process) Signal(s os.Signal) error { return p.cmd.Process.Signal(s) }
+
+// ExitCode is what it ended with: -1 while it runs and after a signal ended it.
+func (p *Process) ExitCode() int {
+	if p.Alive() {
+		return -1
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
 // Stop is SIGTERM and, where that is not obeyed within 15 seconds, Kill.
 func (p *Process) Stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may be gone already
@@ -138,11 +158,11 @@ func (p *Process) Last(ctx context.Context) (string, error) {
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
-	if out := p.out.tail(1 << 20); out != "" {
+	if out := p.out.Tail(1 << 20); out != "" {
 		return out, nil
 	}
-	return "", fmt.Errorf("%s said nothing\n%s", p.role, p.err.tail(10))
+	return "", fmt.Errorf("%s said nothing\n%s", p.role, p.err.Tail(10))
 }
 
 // Tail is the end of what it wrote to stderr.
-func (p *Process) Tail() string { return p.err.tail(20) }
+func (p *Process) Tail() string { return p.err.Tail(20) }
