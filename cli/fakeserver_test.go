@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -27,6 +29,8 @@ import (
 type fakeServer struct {
 	gnomonv1.UnimplementedActionServiceServer
 	address string
+	// health is shown by the gRPC health protocol, SERVING at the start.
+	health *health.Server
 
 	mu       sync.Mutex
 	actions  map[string]*gnomonv1.ScheduledAction
@@ -50,9 +54,11 @@ func startFake(t *testing.T) *fakeServer {
 		address: listener.Addr().String(),
 		actions: map[string]*gnomonv1.ScheduledAction{},
 		changes: make(chan *gnomonv1.ScheduledAction, 16),
+		health:  health.NewServer(),
 	}
 	server := grpc.NewServer()
 	gnomonv1.RegisterActionServiceServer(server, fake)
+	healthv1.RegisterHealthServer(server, fake.health)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	return fake

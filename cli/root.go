@@ -34,7 +34,7 @@ func newRoot(version string, env environment) *cobra.Command {
 	flags.BoolVar(&s.noColor, "no-color", false, "no colours (env NO_COLOR)")
 	mustComplete(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputFormats, cobra.ShellCompDirectiveNoFileComp)))
 
-	root.AddCommand(actionCommand(s), versionCommand(version))
+	root.AddCommand(actionCommand(s), healthCommand(s), versionCommand(version))
 	return root
 }
 

@@ -30,8 +30,16 @@ const maxReply = 64 << 20
 // connect returns a client and what closes it. Nothing is dialled before the
 // first call, so a wrong address shows there, as UNAVAILABLE.
 func (s *session) connect() (gnomonv1.ActionServiceClient, func(), error) {
-	if s.timeout < 0 {
-		return nil, nil, usageErrorf("--timeout must not be negative, got %s", s.timeout)
+	conn, err := s.dial()
+	if err != nil {
+		return nil, nil, err
+	}
+	return gnomonv1.NewActionServiceClient(conn), func() { _ = conn.Close() }, nil
+}
+
+func (s *session) dial() (*grpc.ClientConn, error) {
+	if err := s.checkTimeout(); err != nil {
+		return nil, err
 	}
 	creds := insecure.NewCredentials()
 	if s.tls {
@@ -42,9 +50,16 @@ func (s *session) connect() (gnomonv1.ActionServiceClient, func(), error) {
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReply)),
 	)
 	if err != nil {
-		return nil, nil, usageErrorf("--address %q: %w", s.address, err)
+		return nil, usageErrorf("--address %q: %w", s.address, err)
 	}
-	return gnomonv1.NewActionServiceClient(conn), func() { _ = conn.Close() }, nil
+	return conn, nil
+}
+
+func (s *session) checkTimeout() error {
+	if s.timeout < 0 {
+		return usageErrorf("--timeout must not be negative, got %s", s.timeout)
+	}
+	return nil
 }
 
 // call bounds one call by --timeout.
