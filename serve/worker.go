@@ -36,8 +36,7 @@ func Worker(build string) *cobra.Command {
 	f.IntVar(&cfg.Pollers, "pollers", 16, "open polls of each kind (env GNOMON_POLLERS)")
 	f.DurationVar(&cfg.ReconcileInterval, "reconcile-interval", 10*time.Minute, "pause between two rounds of the reconciler, 0 for no reconciler; the worker started last decides (env GNOMON_RECONCILE_INTERVAL)")
 	f.Float64Var(&cfg.ReconcileRate, "reconcile-rate", reconcile.DefaultRate, "actions that the reconciler looks at a second (env GNOMON_RECONCILE_RATE)")
-	f.StringVar(&cfg.Performers.Notificator.Address, "notificator-address", "", "host:port of the Notificator service for technical pushes (env GNOMON_NOTIFICATOR_ADDRESS)")
-	f.BoolVar(&cfg.Performers.Notificator.TLS.Enabled, "notificator-tls", false, "speak TLS to the Notificator (env GNOMON_NOTIFICATOR_TLS)")
+	notificatorFlags(f, &cfg.Performers.Notificator)
 	return cmd
 }
 
