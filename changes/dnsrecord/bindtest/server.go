@@ -1,0 +1,241 @@
+package bindtest
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"github.com/stretchr/testify/require"
+)
+
+// KeyName is the name of every server's key.
+const KeyName = "gnomon-key."
+
+// startWithin bounds the start of named on a machine that is busy.
+const startWithin = 60 * time.Second
+
+// Options choose what a server serves.
+type Options struct {
+	// Zones are the names of the zones with their first records as text of a zone
+	// file; SOA (serial 1), an apex NS and that server's address are added. Default:
+	// example.test without more.
+	Zones map[string]string
+	// Algorithm is the key's. Default hmac-sha256.
+	Algorithm string
+	// Policy replaces `allow-update` of the key by these lines of an update-policy.
+	Policy string
+}
+
+// Server is one named. Its address stays the same over Stop and Start.
+type Server struct {
+	// Dir has its configuration, zone files and journals.
+	Dir string
+	// Port is that of UDP and TCP on 127.0.0.1 and, where there is one, ::1.
+	Port string
+	// Algorithm and Secret (base64) are those of the key KeyName.
+	Algorithm, Secret string
+
+	cmd   *exec.Cmd
+	ended chan struct{}
+	log   *os.File
+}
+
+// Start starts a server that ends with the test.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	programs(t, "named", "nsupdate", "named-journalprint")
+	if o.Algorithm == "" {
+		o.Algorithm = "hmac-sha256"
+	}
+	if o.Zones == nil {
+		o.Zones = map[string]string{"example.test": ""}
+	}
+	s := &Server{Dir: directory(t), Port: freePort(t), Algorithm: o.Algorithm, Secret: secret(t)}
+	s.configure(t, o)
+	s.Start(t)
+	t.Cleanup(func() { s.Stop(t) })
+	return s
+}
+
+// programs skips the test where a program is missing, and fails it in CI.
+func programs(t testing.TB, names ...string) {
+	t.Helper()
+	for _, p := range names {
+		if _, err := exec.LookPath(p); err != nil {
+			if os.Getenv("CI") != "" {
+				t.Fatalf("%s is missing, and CI must have it (bind9, bind9-dnsutils)", p)
+			}
+			t.Skipf("%s is missing (Debian: bind9, bind9-dnsutils)", p)
+		}
+	}
+}
+
+// directory is one that named may use: not below t.TempDir(), which only this user
+// may enter.
+func directory(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gnomon-bind-") //nolint:usetesting // see above
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	if os.Geteuid() == 0 {
+		require.NoError(t, os.Chown(dir, nobody, nobody))
+	}
+	return dir
+}
+
+// freePort finds a port that is free for UDP and TCP on both loopback addresses.
+func freePort(t testing.TB) string {
+	t.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // nothing to wait for
+		require.NoError(t, err)
+		_, port, err := net.SplitHostPort(l.Addr().String())
+		require.NoError(t, err)
+		u, err := net.ListenPacket("udp", net.JoinHostPort("127.0.0.1", port)) //nolint:noctx // nothing to wait for
+		require.NoError(t, l.Close())
+		if err == nil {
+			require.NoError(t, u.Close())
+			return port
+		}
+	}
+	t.Fatal("no port is free for both UDP and TCP")
+	return ""
+}
+
+func secret(t testing.TB) string {
+	t.Helper()
+	b := make([]byte, 64)
+	_, err := rand.Read(b)
+	require.NoError(t, err)
+	return base64.StdEncoding.EncodeToString(b)
+}
+
+// configure writes named.conf and the zone files.
+func (s *Server) configure(t testing.TB, o Options) {
+	t.Helper()
+	var c strings.Builder
+	fmt.Fprintf(&c, `options {
+	directory %q; managed-keys-directory %q;
+	pid-file none; session-keyfile none; lock-file none;
+	listen-on port %s { 127.0.0.1; }; listen-on-v6 port %s { ::1; };
+	recursion no; dnssec-validation no; empty-zones-enable no; notify no; minimal-responses yes;
+};
+controls { };
+key %q { algorithm %s; secret %q; };
+`, s.Dir, s.Dir, s.Port, s.Port, KeyName, s.Algorithm, s.Secret)
+	for zone, records := range o.Zones {
+		rights := fmt.Sprintf("allow-update { key %q; };", KeyName)
+		if o.Policy != "" {
+			rights = "update-policy { " + o.Policy + " };"
+		}
+		fmt.Fprintf(&c, "zone %q { type primary; file %q; %s };\n", zone, zone+".zone", rights)
+		s.write(t, zone+".zone", fmt.Sprintf(`$ORIGIN %s
+$TTL 300
+@ IN SOA ns1 hostmaster 1 3600 600 86400 60
+@ IN NS ns1
+ns1 IN A 127.0.0.1
+%s
+`, dns.Fqdn(zone), records))
+	}
+	s.write(t, "named.conf", c.String())
+}
+
+func (s *Server) write(t testing.TB, name, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(s.Dir, name), []byte(text), 0o644)) //nolint:gosec // nobody reads it
+}
+
+// Start starts named, again after a Stop or Kill, and waits until it answers.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	log, err := os.OpenFile(filepath.Join(s.Dir, "named.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	require.NoError(t, err)
+	s.log = log
+	s.cmd = exec.Command("named", "-g", "-n", "1", "-c", filepath.Join(s.Dir, "named.conf")) //nolint:gosec,noctx // its end is Stop
+	s.cmd.Stderr = log
+	s.ended = make(chan struct{})
+	require.NoError(t, spawn(s.cmd))
+	go func(cmd *exec.Cmd, ended chan struct{}) {
+		defer close(ended)
+		_ = cmd.Wait()
+	}(s.cmd, s.ended)
+	limit := time.NewTimer(startWithin)
+	defer limit.Stop()
+	for !s.answers() {
+		select {
+		case <-s.ended:
+			t.Fatalf("named ended:\n%s", s.Log(t))
+		case <-limit.C:
+			t.Fatalf("named does not answer:\n%s", s.Log(t))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// answers says whether named serves any zone by TCP.
+func (s *Server) answers() bool {
+	m := new(dns.Msg).SetQuestion("version.bind.", dns.TypeTXT)
+	m.Question[0].Qclass = dns.ClassCHAOS
+	r, _, err := (&dns.Client{Net: "tcp", Timeout: time.Second}).Exchange(m, s.Address())
+	return err == nil && r != nil
+}
+
+// Address is host:port on 127.0.0.1, Address6 on ::1.
+func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", s.Port) }
+
+// Address6 is Address on ::1.
+func (s *Server) Address6() string { return net.JoinHostPort("::1", s.Port) }
+
+// Stop ends named, which writes what its journals hold into the zone files.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	s.end(t, syscall.SIGTERM)
+}
+
+// Kill is kill -9; journals survive it.
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	s.end(t, syscall.SIGKILL)
+}
+
+func (s *Server) end(t testing.TB, signal syscall.Signal) {
+	t.Helper()
+	if s.cmd == nil {
+		return
+	}
+	s.Thaw()
+	_ = s.cmd.Process.Signal(signal)
+	limit := time.NewTimer(startWithin)
+	defer limit.Stop()
+	select {
+	case <-s.ended:
+	case <-limit.C:
+		_ = s.cmd.Process.Kill()
+		<-s.ended
+	}
+	require.NoError(t, s.log.Close())
+	s.cmd = nil
+}
+
+// Freeze stops the process (SIGSTOP): connections are taken and nobody answers.
+func (s *Server) Freeze() { _ = s.cmd.Process.Signal(syscall.SIGSTOP) }
+
+// Thaw ends Freeze.
+func (s *Server) Thaw() { _ = s.cmd.Process.Signal(syscall.SIGCONT) }
+
+// Log is what named wrote.
+func (s *Server) Log(t testing.TB) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(s.Dir, "named.log"))
+	require.NoError(t, err)
+	return string(b)
+}

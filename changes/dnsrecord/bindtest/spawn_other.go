@@ -1,0 +1,11 @@
+//go:build !linux
+
+package bindtest
+
+import "os/exec"
+
+// nobody is the user that named runs as where the tests run as root.
+const nobody = 65534
+
+// spawn starts cmd.
+func spawn(cmd *exec.Cmd) error { return cmd.Start() }
