@@ -164,7 +164,7 @@ func TestApplyIsTriedAgain(t *testing.T) {
 	t.Run("caller stops", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.server.Freeze()
+		b.server.Freeze(t)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		err := b.Apply(ctx, changes.Batch{}, subjects(c)[0], turn())
@@ -177,7 +177,7 @@ func TestApplyWhenTheAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(z *dnsrecord.Zone) { z.Timeout = 200 * time.Millisecond })
 	c := change(t, "UPDATE", "www", "A", "192.0.2.9")
-	b.server.Freeze()
+	b.server.Freeze(t)
 	err := b.apply(t, c, turn())
 	require.ErrorContains(t, err, "does not answer")
 	require.False(t, changes.IsRejected(err))
@@ -194,7 +194,7 @@ func TestApplyThatArrivesAfterItsTurn(t *testing.T) {
 	c := change(t, "UPDATE", "www", "A", "192.0.2.9")
 	now := time.Now()
 	short := changes.Turn{Attempt: 1, Begun: now, Expires: now.Add(3500 * time.Millisecond)}
-	b.server.Freeze()
+	b.server.Freeze(t)
 	require.ErrorContains(t, b.apply(t, c, short), "does not answer")
 	time.Sleep(time.Until(short.Expires)) //nolint:forbidigo // nothing but time ends a turn
 	b.server.Thaw()

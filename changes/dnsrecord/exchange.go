@@ -47,11 +47,8 @@ var errUnsigned = errors.New("the answer is not signed by the key")
 // where there is one nevertheless, as with an error of the signature, it is returned
 // too.
 func (c *conn) exchange(ctx context.Context, m *dns.Msg) (*dns.Msg, error) {
-	deadline := time.Now().Add(c.zone.Timeout)
-	if at, ok := ctx.Deadline(); ok && at.Before(deadline) {
-		deadline = at
-	}
-	if err := c.stream.SetDeadline(deadline); err != nil {
+	// The context's own end closes the connection.
+	if err := c.stream.SetDeadline(time.Now().Add(c.zone.Timeout)); err != nil {
 		return nil, c.broken(ctx, err)
 	}
 	// One for each exchange: it signs as if a message continued the one before.

@@ -25,7 +25,7 @@ func (k *Kind) Validate(ctx context.Context, _ changes.Batch, all []changes.Subj
 	for _, one := range all {
 		parsed, problems := records.Parse(one.Change.GetDnsRecord())
 		for _, p := range problems {
-			index := int32(one.Index) //nolint:gosec // at most 1,000 changes
+			index := int32(one.Index)
 			p.ChangeIndex = &index
 		}
 		found = append(found, problems...)

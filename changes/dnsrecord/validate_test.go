@@ -188,7 +188,7 @@ func TestValidateWithoutTheServersHelp(t *testing.T) {
 	require.ErrorContains(t, err, "zone example.test.")
 	require.NotContains(t, err.Error(), "d3Jvbmc")
 
-	b.server.Freeze()
+	b.server.Freeze(t)
 	_, err = b.Validate(t.Context(), changes.Batch{}, c)
 	require.ErrorContains(t, err, "the server of zone example.test. does not answer")
 	b.server.Stop(t)

@@ -2,6 +2,7 @@ package dnsrecord
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,9 +33,7 @@ func newWorld(z Zone, answers map[question]answer) *world {
 	w := &world{zone: z, nodes: map[string]*node{}}
 	for q, a := range answers {
 		n := w.at(q.name)
-		for kind, set := range a.sets {
-			n.sets[kind] = set
-		}
+		maps.Copy(n.sets, a.sets)
 		if a.elsewhere != "" {
 			n.elsewhere = a.elsewhere
 		}

@@ -50,7 +50,7 @@ type Server struct {
 }
 
 // Start starts a server that ends with the test.
-func Start(t testing.TB, o Options) *Server {
+func Start(t *testing.T, o Options) *Server {
 	t.Helper()
 	programs(t, "named", "nsupdate", "named-journalprint")
 	if o.Algorithm == "" {
@@ -67,7 +67,7 @@ func Start(t testing.TB, o Options) *Server {
 }
 
 // programs skips the test where a program is missing, and fails it in CI.
-func programs(t testing.TB, names ...string) {
+func programs(t *testing.T, names ...string) {
 	t.Helper()
 	for _, p := range names {
 		if _, err := exec.LookPath(p); err != nil {
@@ -81,7 +81,7 @@ func programs(t testing.TB, names ...string) {
 
 // directory is one that named may use: not below t.TempDir(), which only this user
 // may enter.
-func directory(t testing.TB) string {
+func directory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "gnomon-bind-") //nolint:usetesting // see above
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func directory(t testing.TB) string {
 }
 
 // freePort finds a port that is free for UDP and TCP on both loopback addresses.
-func freePort(t testing.TB) string {
+func freePort(t *testing.T) string {
 	t.Helper()
 	for range 100 {
 		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // nothing to wait for
@@ -111,7 +111,7 @@ func freePort(t testing.TB) string {
 	return ""
 }
 
-func secret(t testing.TB) string {
+func secret(t *testing.T) string {
 	t.Helper()
 	b := make([]byte, 64)
 	_, err := rand.Read(b)
@@ -120,7 +120,7 @@ func secret(t testing.TB) string {
 }
 
 // configure writes named.conf and the zone files.
-func (s *Server) configure(t testing.TB, o Options) {
+func (s *Server) configure(t *testing.T, o Options) {
 	t.Helper()
 	var c strings.Builder
 	fmt.Fprintf(&c, `options {
@@ -141,21 +141,21 @@ key %q { algorithm %s; secret %q; };
 		s.write(t, zone+".zone", fmt.Sprintf(`$ORIGIN %s
 $TTL 300
 @ IN SOA ns1 hostmaster 1 3600 600 86400 60
-@ IN NS ns1
 ns1 IN A 127.0.0.1
+@ IN NS ns1
 %s
 `, dns.Fqdn(zone), records))
 	}
 	s.write(t, "named.conf", c.String())
 }
 
-func (s *Server) write(t testing.TB, name, text string) {
+func (s *Server) write(t *testing.T, name, text string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(filepath.Join(s.Dir, name), []byte(text), 0o644)) //nolint:gosec // nobody reads it
 }
 
 // Start starts named, again after a Stop or Kill, and waits until it answers.
-func (s *Server) Start(t testing.TB) {
+func (s *Server) Start(t *testing.T) {
 	t.Helper()
 	log, err := os.OpenFile(filepath.Join(s.Dir, "named.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	require.NoError(t, err)
@@ -196,18 +196,18 @@ func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", s.Port)
 func (s *Server) Address6() string { return net.JoinHostPort("::1", s.Port) }
 
 // Stop ends named, which writes what its journals hold into the zone files.
-func (s *Server) Stop(t testing.TB) {
+func (s *Server) Stop(t *testing.T) {
 	t.Helper()
 	s.end(t, syscall.SIGTERM)
 }
 
 // Kill is kill -9; journals survive it.
-func (s *Server) Kill(t testing.TB) {
+func (s *Server) Kill(t *testing.T) {
 	t.Helper()
 	s.end(t, syscall.SIGKILL)
 }
 
-func (s *Server) end(t testing.TB, signal syscall.Signal) {
+func (s *Server) end(t *testing.T, signal syscall.Signal) {
 	t.Helper()
 	if s.cmd == nil {
 		return
@@ -227,13 +227,17 @@ func (s *Server) end(t testing.TB, signal syscall.Signal) {
 }
 
 // Freeze stops the process (SIGSTOP): connections are taken and nobody answers.
-func (s *Server) Freeze() { _ = s.cmd.Process.Signal(syscall.SIGSTOP) }
+func (s *Server) Freeze(t *testing.T) {
+	t.Helper()
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGSTOP))
+	require.Eventually(t, func() bool { return frozen(s.cmd.Process.Pid) }, startWithin, time.Millisecond)
+}
 
 // Thaw ends Freeze.
 func (s *Server) Thaw() { _ = s.cmd.Process.Signal(syscall.SIGCONT) }
 
 // Log is what named wrote.
-func (s *Server) Log(t testing.TB) string {
+func (s *Server) Log(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(s.Dir, "named.log"))
 	require.NoError(t, err)

@@ -1,9 +1,12 @@
 package bindtest
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strconv"
 	"syscall"
 )
 
@@ -34,4 +37,20 @@ func spawn(cmd *exec.Cmd) error {
 	started := make(chan error)
 	spawns <- func() { started <- cmd.Start() }
 	return <-started
+}
+
+// frozen says whether every thread of a process is stopped.
+func frozen(pid int) bool {
+	threads, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "stat"))
+	if err != nil {
+		return false
+	}
+	for _, thread := range threads {
+		stat, err := os.ReadFile(thread)
+		// The state follows the name, which is in brackets.
+		if _, state, ok := bytes.Cut(stat, []byte(") ")); err == nil && (!ok || state[0] != 'T') {
+			return false
+		}
+	}
+	return true
 }
