@@ -160,8 +160,7 @@ func TestCancel(t *testing.T) {
 	_, err = q.Cancel(t.Context(), "c", "too late", noon)
 	require.ErrorIs(t, err, queue.ErrNotFound)
 	_, err = q.Add(t.Context(), action("c", 3), noon)
-	require.ErrorIs(t, err, queue.ErrClosed)
-	require.ErrorContains(t, err, "too late")
+	require.Equal(t, &queue.ClosedError{State: gnomonv1.NodeAction_CANCELLED, Reason: "too late"}, err)
 }
 
 // By age and by count, never what has not finished; a purged id stays closed for a
@@ -184,7 +183,7 @@ func TestPurge(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, absent)
 	_, err = q.Add(t.Context(), action("a", 0), later)
-	require.ErrorIs(t, err, queue.ErrClosed)
+	require.Equal(t, &queue.ClosedError{State: gnomonv1.NodeAction_LOST, Reason: "its record was purged"}, err)
 	_, err = q.Purge(t.Context(), noon, 10, 100, later, later.Add(time.Second))
 	require.NoError(t, err)
 	_, err = q.Add(t.Context(), action("a", 0), later)

@@ -57,8 +57,8 @@ func put(ctx context.Context, tx *sql.Tx, a *gnomonv1.NodeAction) error {
 	return err
 }
 
-func closeID(ctx context.Context, tx *sql.Tx, id, reason string, now time.Time) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO closed (id, closed, reason) VALUES (?1, ?2, ?3)
-		ON CONFLICT (id) DO UPDATE SET closed = ?2`, id, now.UnixMicro(), reason)
+func closeID(ctx context.Context, tx *sql.Tx, id string, state gnomonv1.NodeAction_State, reason string, now time.Time) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO closed (id, closed, state, reason) VALUES (?1, ?2, ?3, ?4)
+		ON CONFLICT (id) DO UPDATE SET closed = ?2`, id, now.UnixMicro(), state, reason)
 	return err
 }

@@ -18,14 +18,21 @@ import (
 var (
 	// ErrOther: the id is taken by other work (R-15).
 	ErrOther = errors.New("the agent has another action of this id")
-	// ErrClosed: an action of this id has ended here, or was cancelled before it came. It
-	// must not run (again).
-	ErrClosed = errors.New("the agent has closed this id")
 	// ErrNotFound: there is no record of this id.
 	ErrNotFound = errors.New("the agent has no action of this id")
 	// ErrFinished: the action has ended.
 	ErrFinished = errors.New("the action has finished")
 )
+
+// ClosedError says that an action of this id has ended here and its record was purged, or
+// that it was cancelled before it came. It must not run (again).
+type ClosedError struct {
+	// State is LOST or CANCELLED.
+	State  gnomonv1.NodeAction_State
+	Reason string
+}
+
+func (e *ClosedError) Error() string { return "the agent has closed this id: " + e.Reason }
 
 // Reasons that the agent gives for CANCELLED.
 const (
@@ -56,10 +63,10 @@ func (q *Queue) Add(ctx context.Context, a *gnomonv1.NodeAction, now time.Time) 
 		if !errors.Is(err, ErrNotFound) {
 			return err
 		}
-		var reason string
-		err = tx.QueryRowContext(ctx, `SELECT reason FROM closed WHERE id = ?`, a.GetId()).Scan(&reason)
+		closed := &ClosedError{}
+		err = tx.QueryRowContext(ctx, `SELECT state, reason FROM closed WHERE id = ?`, a.GetId()).Scan(&closed.State, &closed.Reason)
 		if err == nil {
-			return fmt.Errorf("%w: %s", ErrClosed, reason)
+			return closed
 		}
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -133,7 +140,7 @@ func (q *Queue) Cancel(ctx context.Context, id, reason string, now time.Time) (*
 	err := q.within(ctx, func(tx *sql.Tx) error {
 		a, err := get(ctx, tx, id)
 		if errors.Is(err, ErrNotFound) {
-			if err := closeID(ctx, tx, id, reason, now); err != nil {
+			if err := closeID(ctx, tx, id, gnomonv1.NodeAction_CANCELLED, reason, now); err != nil {
 				return err
 			}
 			return ErrNotFound
@@ -199,7 +206,7 @@ func (q *Queue) Purge(ctx context.Context, before time.Time, keep, limit int, no
 		ids, err := words(rows)
 		for _, id := range ids {
 			n++
-			err = errors.Join(err, closeID(ctx, tx, id, "its record was purged", now))
+			err = errors.Join(err, closeID(ctx, tx, id, gnomonv1.NodeAction_LOST, "its record was purged", now))
 		}
 		return err
 	})

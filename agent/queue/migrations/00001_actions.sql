@@ -18,6 +18,7 @@ CREATE INDEX actions_finished ON actions (finished, id) WHERE finished IS NOT NU
 CREATE TABLE closed (
     id     TEXT PRIMARY KEY,
     closed INTEGER NOT NULL,
+    state  INTEGER NOT NULL, -- LOST or CANCELLED: what the action is that comes late
     reason TEXT NOT NULL
 ) STRICT;
 

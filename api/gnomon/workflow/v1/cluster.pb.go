@@ -782,11 +782,14 @@ func (x *PlaybookProgress) GetActions() []*PlaybookProgress_Action {
 	return nil
 }
 
-// An action the agent does not take, for good: it becomes FAILED.
+// An action the agent does not take, for good.
 type AgentPushResult_Refused struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Id     string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Reason string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// What it becomes: FAILED where the node does not permit it, CANCELLED where that was
+	// wanted before it came, LOST where the agent had it and has purged it.
+	State         v1.NodeAction_State `protobuf:"varint,3,opt,name=state,proto3,enum=gnomon.v1.NodeAction_State" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -833,6 +836,13 @@ func (x *AgentPushResult_Refused) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *AgentPushResult_Refused) GetState() v1.NodeAction_State {
+	if x != nil {
+		return x.State
+	}
+	return v1.NodeAction_State(0)
 }
 
 // One to stop.
@@ -1012,12 +1022,13 @@ const file_gnomon_workflow_v1_cluster_proto_rawDesc = "" +
 	"\x06reason\x18\a \x01(\tR\x06reason\"\x80\x01\n" +
 	"\x0eAgentPushInput\x12/\n" +
 	"\aactions\x18\x01 \x03(\v2\x15.gnomon.v1.NodeActionR\aactions\x12=\n" +
-	"\fvalid_before\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vvalidBefore\"\x8b\x01\n" +
+	"\fvalid_before\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vvalidBefore\"\xbe\x01\n" +
 	"\x0fAgentPushResult\x12E\n" +
-	"\arefused\x18\x01 \x03(\v2+.gnomon.workflow.v1.AgentPushResult.RefusedR\arefused\x1a1\n" +
+	"\arefused\x18\x01 \x03(\v2+.gnomon.workflow.v1.AgentPushResult.RefusedR\arefused\x1ad\n" +
 	"\aRefused\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"\x8b\x01\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x121\n" +
+	"\x05state\x18\x03 \x01(\x0e2\x1b.gnomon.v1.NodeAction.StateR\x05state\"\x8b\x01\n" +
 	"\x10AgentCancelInput\x12E\n" +
 	"\acancels\x18\x01 \x03(\v2+.gnomon.workflow.v1.AgentCancelInput.CancelR\acancels\x1a0\n" +
 	"\x06Cancel\x12\x0e\n" +
@@ -1084,12 +1095,13 @@ var file_gnomon_workflow_v1_cluster_proto_depIdxs = []int32{
 	12, // 13: gnomon.workflow.v1.AgentCancelInput.cancels:type_name -> gnomon.workflow.v1.AgentCancelInput.Cancel
 	16, // 14: gnomon.workflow.v1.News.node:type_name -> gnomon.v1.Node
 	13, // 15: gnomon.workflow.v1.PlaybookProgress.actions:type_name -> gnomon.workflow.v1.PlaybookProgress.Action
-	18, // 16: gnomon.workflow.v1.PlaybookProgress.Action.state:type_name -> gnomon.v1.NodeAction.State
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	18, // 16: gnomon.workflow.v1.AgentPushResult.Refused.state:type_name -> gnomon.v1.NodeAction.State
+	18, // 17: gnomon.workflow.v1.PlaybookProgress.Action.state:type_name -> gnomon.v1.NodeAction.State
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_gnomon_workflow_v1_cluster_proto_init() }

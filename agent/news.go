@@ -1,0 +1,64 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+
+	gnomonv1 "gnomon/api/gnomon/v1"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+)
+
+const (
+	// newsEvery is the least distance of two signals to the core.
+	newsEvery = time.Second
+	// newsTimeout bounds one try.
+	newsTimeout = 10 * time.Second
+	// newsRetry is the greatest distance of two tries.
+	newsRetry = 15 * time.Second
+)
+
+// tell tells the core that there is news, once for all that comes within a second, until
+// it took it. The cluster is made by it if there is none.
+func (x *Agent) tell(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-x.news:
+		}
+		for again := newsEvery; ; again = min(2*again, newsRetry) {
+			err := x.announce(ctx)
+			x.reachable.Store(err == nil)
+			if err == nil || ctx.Err() != nil {
+				break
+			}
+			x.config.Logger.Warn("The core cannot be told the news; it looks by itself now and then.", "error", err)
+			pause(ctx, again)
+		}
+		pause(ctx, newsEvery)
+	}
+}
+
+func (x *Agent) announce(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, newsTimeout)
+	defer cancel()
+	_, err := x.config.Client.SignalWithStartWorkflow(ctx, workflowv1.ClusterWorkflowID(x.config.Cluster), workflowv1.SignalNews,
+		&workflowv1.News{Node: &gnomonv1.Node{Name: x.config.Node, Labels: x.config.Labels}},
+		client.StartWorkflowOptions{
+			TaskQueue:                x.config.ClusterTaskQueue,
+			WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
+			StaticSummary:            "cluster " + x.config.Cluster,
+		}, workflowv1.ClusterWorkflow, &workflowv1.ClusterState{Cluster: x.config.Cluster})
+	return err
+}
+
+// changed notes that there is something to tell.
+func (x *Agent) changed() {
+	select {
+	case x.news <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,31 @@
+package workflowv1
+
+// Names that Temporal knows of clusters, agents and playbooks (seed 002). They are part
+// of every recorded history and cannot change.
+const (
+	// ClusterWorkflow is the workflow type of a cluster's orchestration.
+	ClusterWorkflow = "Cluster"
+	// PlaybookWorkflow is the workflow type of a playbook.
+	PlaybookWorkflow = "Playbook"
+
+	// AgentSyncActivity asks an agent what it has.
+	AgentSyncActivity = "AgentSync"
+	// AgentPushActivity gives an agent actions.
+	AgentPushActivity = "AgentPush"
+	// AgentCancelActivity has an agent stop actions.
+	AgentCancelActivity = "AgentCancel"
+
+	// SignalNews says that an agent has something to tell (payload News).
+	SignalNews = "news"
+	// SignalProgress tells a playbook how its actions stand (payload PlaybookProgress).
+	SignalProgress = "progress"
+)
+
+// ClusterWorkflowID is the Temporal workflow id of a cluster.
+func ClusterWorkflowID(cluster string) string { return "cluster/" + cluster }
+
+// PlaybookWorkflowID is the Temporal workflow id of a playbook.
+func PlaybookWorkflowID(id string) string { return "playbook/" + id }
+
+// NodeTaskQueue is the task queue that the agent of a node polls, and nobody else.
+func NodeTaskQueue(cluster, node string) string { return "node/" + cluster + "/" + node }
