@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"gnomon/agent/queue"
+	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 )
 
