@@ -1,12 +1,29 @@
 // Package kinds puts together the kinds of changes that an installation has.
 package kinds
 
-import "gnomon/changes"
+import (
+	"errors"
+
+	"gnomon/changes"
+	"gnomon/changes/dnsrecord"
+	"gnomon/changes/httpchange"
+	"gnomon/outbound"
+)
 
 // Config is an installation's choice of kinds. The zero value has all that need nothing.
-type Config struct{}
+type Config struct {
+	// DNS has the zones of dns_record. With none, every dns_record is a problem.
+	DNS dnsrecord.Config
+	// HTTP tunes the requests of http_change.
+	HTTP outbound.HTTPConfig
+}
 
 // New registers every kind: this is the one place that names them all.
-func New(Config) (changes.Set, error) {
-	return changes.NewSet()
+func New(c Config) (changes.Set, error) {
+	dns, errDNS := dnsrecord.New(c.DNS)
+	http, errHTTP := httpchange.New(c.HTTP)
+	if err := errors.Join(errDNS, errHTTP); err != nil {
+		return nil, err
+	}
+	return changes.NewSet(dns, http)
 }
