@@ -8,6 +8,7 @@ import (
 	"time"
 
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/metrics"
 	"gnomon/store"
 )
 
@@ -17,12 +18,14 @@ import (
 // one of its action took its place or until the process ends: a store that is down
 // holds nothing up (M-61).
 type Mirror struct {
-	store store.Actions
-	log   *slog.Logger
+	store   store.Actions
+	log     *slog.Logger
+	metrics *metrics.Worker
 
 	mu      sync.Mutex
 	waiting map[string]*waitingRow
-	order   []string // ids in waiting, oldest first
+	order   []string      // ids in waiting, oldest first
+	writing []*waitingRow // what the call under way writes
 	wake    chan struct{}
 	stop    chan struct{}
 	stopped sync.WaitGroup
@@ -32,6 +35,8 @@ type Mirror struct {
 type waitingRow struct {
 	row  store.Row
 	done []chan error
+	// since is when the first decision was taken that the store does not show.
+	since time.Time
 }
 
 const (
@@ -61,13 +66,18 @@ func NewMirror(s store.Actions, log *slog.Logger) *Mirror {
 }
 
 // Offer has a row written some time soon.
-func (m *Mirror) Offer(row store.Row) { m.put(row, nil) }
+func (m *Mirror) Offer(row store.Row) { m.put(row, nil, time.Now()) }
 
 // Write has a row written and waits for that as long as ctx allows. After an error
 // the row still waits to be written.
 func (m *Mirror) Write(ctx context.Context, row store.Row) error {
+	return m.write(ctx, row, time.Now())
+}
+
+// write is Write for a decision that was taken at since.
+func (m *Mirror) write(ctx context.Context, row store.Row, since time.Time) error {
 	done := make(chan error, 1)
-	m.put(row, done)
+	m.put(row, done, since)
 	select {
 	case err := <-done:
 		return err
@@ -80,13 +90,13 @@ func (m *Mirror) Write(ctx context.Context, row store.Row) error {
 
 // Mirror is the activity: it stores one row. It fails until the store took it.
 func (m *Mirror) Mirror(ctx context.Context, in *workflowv1.MirrorInput) error {
-	return m.Write(ctx, store.Row{
+	return m.write(ctx, store.Row{
 		Action:    in.GetAction(),
 		Revision:  revision(in.GetRevision()),
 		Chain:     in.GetChain(),
 		Tombstone: in.GetTombstone(),
 		DeletedBy: in.GetDeletedBy(),
-	})
+	}, scheduled(ctx))
 }
 
 // Close tries once more to write what waits, for as long as ctx allows.
@@ -106,16 +116,19 @@ func (m *Mirror) Close(ctx context.Context) {
 	}
 }
 
-func (m *Mirror) put(row store.Row, done chan error) {
+func (m *Mirror) put(row store.Row, done chan error, since time.Time) {
 	id := row.Action.GetMeta().GetId()
 	m.mu.Lock()
 	w := m.waiting[id]
 	if w == nil {
-		w = &waitingRow{row: row}
+		w = &waitingRow{row: row, since: since}
 		m.waiting[id] = w
 		m.order = append(m.order, id)
 	} else if w.row.Revision.Encode() < row.Revision.Encode() {
 		w.row = row
+	}
+	if since.Before(w.since) {
+		w.since = since
 	}
 	if done != nil {
 		w.done = append(w.done, done)
@@ -126,8 +139,10 @@ func (m *Mirror) put(row store.Row, done chan error) {
 		m.order = m.order[1:]
 		dropped++
 	}
+	measures := m.metrics
 	m.mu.Unlock()
 	if dropped > 0 {
+		measures.RowsDropped(dropped)
 		m.log.Error("Too many rows wait for the store; the oldest were dropped.", "dropped", dropped)
 	}
 	select {
@@ -167,6 +182,7 @@ func (m *Mirror) take() []*waitingRow {
 		delete(m.waiting, id)
 	}
 	m.order = m.order[n:]
+	m.writing = batch
 	return batch
 }
 
@@ -183,9 +199,10 @@ func (m *Mirror) flush(ctx context.Context, batch []*waitingRow) bool {
 	if err != nil {
 		m.log.Warn("Rows could not be stored and wait.", "rows", len(rows), "error", err)
 		for _, w := range batch {
-			m.put(w.row, nil)
+			m.put(w.row, nil, w.since)
 		}
 	}
+	m.written(batch, err)
 	for _, w := range batch {
 		for _, done := range w.done {
 			done <- err

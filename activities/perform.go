@@ -17,6 +17,7 @@ import (
 	"gnomon/activities/performers"
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/metrics"
 	"gnomon/store"
 )
 
@@ -45,6 +46,8 @@ type Perform struct {
 	Born time.Time
 	// StopGrace is how long an attempt may go on once the worker stops.
 	StopGrace time.Duration
+	// Metrics measures the attempts. It may be nil.
+	Metrics *metrics.Worker
 	// Clock gives the time by Temporal's clock during one attempt. Default: when the
 	// server says the attempt started, plus what passed here since.
 	Clock func(activity.Info) func() time.Time
@@ -120,14 +123,17 @@ type attempt struct {
 
 func (a *attempt) run(ctx context.Context) (*workflowv1.Progress, error) {
 	if a.progress.GetOccurrence() == nil {
+		a.Metrics.AttemptRefused(a.kind(), metrics.Spent)
 		return nil, a.failure(workflowv1.FailureFinal, "the reports of its attempts were lost", false, 0)
 	}
 	// Asking may take longer than a heartbeat may be late.
 	a.quiet = a.beat(ctx)
 	defer a.quiet()
 	if err := a.mayBegin(ctx); err != nil {
+		a.Metrics.AttemptRefused(a.kind(), refusal(err))
 		return nil, err
 	}
+	began := a.began()
 	life.Start(a.in.GetSpec(), a.in.GetMeta(), a.progress, life.Started{
 		At: a.now(), Worker: a.Worker, RunID: a.info.WorkflowExecution.RunID,
 	})
@@ -137,8 +143,10 @@ func (a *attempt) run(ctx context.Context) (*workflowv1.Progress, error) {
 	if ctx.Err() != nil && ending.Outcome != gnomonv1.AttemptStatus_SUCCESS && !a.stopping(ctx) {
 		// Cancelled by the workflow, or no longer this attempt's turn: what it came
 		// to is nobody's any more.
+		a.Metrics.AttemptEnded(a.kind(), metrics.Canceled, time.Since(began))
 		return nil, temporal.NewCanceledError()
 	}
+	a.Metrics.AttemptEnded(a.kind(), outcome(ending), time.Since(began))
 	return a.settle(ctx, ending)
 }
 

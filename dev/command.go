@@ -13,7 +13,7 @@ func Command() *cobra.Command {
 		Use:           "gnomon-dev",
 		Short:         "Run all of gnomon in one process",
 		Long:          "It runs Temporal on SQLite with its Web UI, a worker, the facade and a receiver that prints what reaches it.\nOnce it serves it prints one line of JSON with the addresses on stdout; all else goes to stderr.",
-		Example:       "  gnomon-dev --data-dir .gnomon\n  gnomon-dev --ephemeral --temporal-port 0 --ui-port 0 --grpc-port 0 --http-port 0 --receiver-port 0",
+		Example:       "  gnomon-dev --data-dir .gnomon\n  gnomon-dev --ephemeral --temporal-port 0 --ui-port 0 --grpc-port 0 --http-port 0 --receiver-port 0 --metrics-port 0",
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -27,6 +27,7 @@ func Command() *cobra.Command {
 	f.IntVar(&o.grpcPort, "grpc-port", 7700, "port of gnomon's gRPC API, 0 for any free one")
 	f.IntVar(&o.httpPort, "http-port", 7780, "port of gnomon's REST API, 0 for any free one")
 	f.IntVar(&o.receiverPort, "receiver-port", 7790, "port of the receiver, 0 for any free one")
+	f.IntVar(&o.metricsPort, "metrics-port", 7792, "port of /metrics, /livez and /readyz, 0 for any free one")
 	f.StringVar(&o.dataDir, "data-dir", ".gnomon", "where everything is kept")
 	f.BoolVar(&o.ephemeral, "ephemeral", false, "keep everything in memory")
 	f.BoolVar(&o.allowMock, "allow-mock-actions", false, "accept mock_action; for tests of gnomon only")

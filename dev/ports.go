@@ -21,6 +21,7 @@ func checkPorts(ctx context.Context, o options) error {
 		{"--grpc-port", o.grpcPort},
 		{"--http-port", o.httpPort},
 		{"--receiver-port", o.receiverPort},
+		{"--metrics-port", o.metricsPort},
 	} {
 		if p.port == 0 {
 			continue

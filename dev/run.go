@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -18,6 +19,7 @@ import (
 
 	"gnomon/activities/performers"
 	"gnomon/devserver"
+	"gnomon/metrics"
 	"gnomon/receiver"
 	"gnomon/starter"
 	"gnomon/store"
@@ -30,10 +32,15 @@ const (
 	loopback        = "127.0.0.1"
 	defaultLogLevel = slog.LevelWarn
 	stopTimeout     = 10 * time.Second
+	// reconcileInterval is short, since a person waits for what it mends.
+	reconcileInterval = time.Minute
+	// onlyActions is the page of the Web UI that lists the actions and not the
+	// reconciler beside them.
+	onlyActions = "/namespaces/default/workflows?query=WorkflowType%3D%22Action%22"
 )
 
 type options struct {
-	temporalPort, uiPort, grpcPort, httpPort, receiverPort int
+	temporalPort, uiPort, grpcPort, httpPort, receiverPort, metricsPort int
 
 	dataDir              string
 	ephemeral, allowMock bool
@@ -48,6 +55,7 @@ type addresses struct {
 	GRPC     string `json:"grpc"`
 	HTTP     string `json:"http"`
 	Receiver string `json:"receiver"`
+	Metrics  string `json:"metrics"`
 }
 
 // run brings everything up, says so, and takes it down again when ctx ends, in the
@@ -76,8 +84,13 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 		return err
 	}
 	parts.add(temporal.Stop)
+	registry, err := metrics.New("dev")
+	if err != nil {
+		return err
+	}
 	c, err := client.DialContext(ctx, client.Options{
 		HostPort: temporal.Address(), Identity: worker.Identity("dev"), Logger: sdklog.NewStructuredLogger(log),
+		MetricsHandler: registry.Temporal(),
 	})
 	if err != nil {
 		return err
@@ -87,7 +100,12 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	rows = registry.Store(rows)
 	parts.add(func() { logged(log, "store", rows.Close()) })
+	shown, err := observe(ctx, c, rows, registry, o, log, &parts)
+	if err != nil {
+		return err
+	}
 
 	inbox, err := receiver.Start(context.WithoutCancel(ctx), receiver.Config{
 		Address: address(o.receiverPort), Out: people, RecordPath: o.record,
@@ -97,20 +115,22 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 	}
 	parts.add(func() { logged(log, "receiver", inbox.Close()) })
 
-	if err := startWorker(c, rows, o, log, &parts); err != nil {
+	if err := startWorker(c, rows, registry, o, log, &parts); err != nil {
 		return err
 	}
-	facade, err := startFacade(ctx, c, rows, o, log, &parts)
+	facade, err := startFacade(ctx, c, rows, registry, o, log, &parts)
 	if err != nil {
 		return err
 	}
-	at := addresses{temporal.Address(), temporal.UIAddress(), facade.GRPCAddr(), facade.HTTPAddr(), inbox.Addr()}
+	shown.Serving()
+	at := addresses{temporal.Address(), temporal.UIAddress(), facade.GRPCAddr(), facade.HTTPAddr(), inbox.Addr(), shown.Addr()}
 	if err := json.NewEncoder(out).Encode(at); err != nil {
 		return err
 	}
 	greet(people, at, o)
 	select {
 	case <-ctx.Done():
+		shown.Stopping()
 		fmt.Fprintln(people, "\nStopping ...")
 		return nil
 	case err := <-facade.Failed():
@@ -118,11 +138,14 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 	}
 }
 
-func startWorker(c client.Client, rows store.Actions, o options, log *slog.Logger, parts *closers) error {
+func startWorker(c client.Client, rows store.Actions, registry *metrics.Registry, o options, log *slog.Logger, parts *closers) error {
 	perform := performers.Default()
 	perform.AllowMock = o.allowMock
 	perform.Notificator.Address = o.notificator
-	w, err := worker.New(c, worker.Config{Store: rows, Performers: perform, StopGrace: 2 * time.Second, Logger: log})
+	w, err := worker.New(c, worker.Config{
+		Store: rows, Performers: perform, StopGrace: 2 * time.Second, ReconcileInterval: reconcileInterval,
+		Metrics: metrics.NewWorker(registry), Logger: log,
+	})
 	if err != nil {
 		return err
 	}
@@ -133,13 +156,21 @@ func startWorker(c client.Client, rows store.Actions, o options, log *slog.Logge
 	return nil
 }
 
-func startFacade(ctx context.Context, c client.Client, rows store.Actions, o options, log *slog.Logger, parts *closers) (*starter.Server, error) {
+func startFacade(ctx context.Context, c client.Client, rows store.Actions, registry *metrics.Registry, o options, log *slog.Logger, parts *closers) (*starter.Server, error) {
 	service, err := starter.NewActions(starter.Config{Client: c, Store: rows, AllowMockActions: o.allowMock, Logger: log})
 	if err != nil {
 		return nil, err
 	}
+	measures := metrics.NewFacade(registry)
+	watch, end := context.WithCancel(context.WithoutCancel(ctx))
+	var watching sync.WaitGroup
+	watching.Go(func() { measures.WatchOverdue(watch, rows, log) })
+	parts.add(func() {
+		end()
+		watching.Wait()
+	})
 	facade, err := starter.NewServer(starter.ServerConfig{
-		GRPCAddress: address(o.grpcPort), HTTPAddress: address(o.httpPort), Logger: log,
+		GRPCAddress: address(o.grpcPort), HTTPAddress: address(o.httpPort), Options: measures.ServerOptions(), Logger: log,
 	}, service, service.Ready)
 	if err != nil {
 		return nil, err
@@ -170,15 +201,16 @@ gnomon runs; everything is kept %s. Ctrl-C stops it.
 
   gRPC      %s
   REST      http://%s/v1/actions   (http://%s/openapi.json)
-  Web UI    http://%s
+  Web UI    http://%s%s
   Temporal  %s
   receiver  http://%s   prints below what reaches it
+  metrics   http://%s/metrics
 
 Now type in another terminal:
 
   go run ./cmd/gnomon action create hello%s --in 5s --url http://%s/hello --body '{"hello":"world"}'
 
-`, kept, at.GRPC, at.HTTP, at.HTTP, at.UI, at.Temporal, at.Receiver, flag, at.Receiver)
+`, kept, at.GRPC, at.HTTP, at.HTTP, at.UI, onlyActions, at.Temporal, at.Receiver, at.Metrics, flag, at.Receiver)
 }
 
 func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }

@@ -47,12 +47,12 @@ func runTests(m *testing.M) int {
 func play(role string) int {
 	if role == "gnomon" {
 		root := cli.New("e2e")
-		root.AddCommand(serve.Starter(), serve.Worker("e2e"))
+		root.AddCommand(serve.Starter("e2e"), serve.Worker("e2e"))
 		return cli.Run(context.Background(), root)
 	}
 	roles := map[string]func() *cobra.Command{
 		"dev":      dev.Command,
-		"starter":  serve.Starter,
+		"starter":  func() *cobra.Command { return serve.Starter("e2e") },
 		"worker":   func() *cobra.Command { return serve.Worker("e2e") },
 		"temporal": temporalCommand,
 	}

@@ -20,11 +20,13 @@ type devAddresses struct {
 	GRPC     string `json:"grpc"`
 	HTTP     string `json:"http"`
 	Receiver string `json:"receiver"`
+	Metrics  string `json:"metrics"`
 }
 
 // freePorts leaves every port of gnomon-dev to the kernel.
 var freePorts = []string{
 	"--temporal-port", "0", "--ui-port", "0", "--grpc-port", "0", "--http-port", "0", "--receiver-port", "0",
+	"--metrics-port", "0",
 }
 
 // runDev starts gnomon-dev on free ports and waits for its line.
@@ -36,16 +38,16 @@ func runDev(t *testing.T, flags ...string) (*process, devAddresses) {
 	return p, at
 }
 
-// Issue 2, 7: one line of JSON on stdout with five addresses that serve, all else on
+// Issue 2, 7: one line of JSON on stdout with six addresses that serve, all else on
 // stderr; SIGINT ends it within 10 s with exit code 0; --ephemeral leaves no file.
 func TestProcessDevSaysWhereItServes(t *testing.T) {
 	t.Parallel()
 	p, _ := runDev(t, "--ephemeral")
 	raw := map[string]string{}
 	require.NoError(t, json.Unmarshal([]byte(p.out.Text()), &raw))
-	require.Len(t, raw, 5)
+	require.Len(t, raw, 6)
 	seen := map[string]bool{}
-	for _, name := range []string{"temporal", "ui", "grpc", "http", "receiver"} {
+	for _, name := range []string{"temporal", "ui", "grpc", "http", "receiver", "metrics"} {
 		conn, err := net.DialTimeout("tcp", raw[name], 5*time.Second)
 		require.NoError(t, err, name)
 		require.NoError(t, conn.Close())
@@ -71,7 +73,7 @@ func TestProcessDevPortInUse(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	taken := port(t, l.Addr().String())
-	for _, flag := range []string{"--temporal-port", "--ui-port", "--grpc-port", "--http-port", "--receiver-port"} {
+	for _, flag := range []string{"--temporal-port", "--ui-port", "--grpc-port", "--http-port", "--receiver-port", "--metrics-port"} {
 		t.Run(flag, func(t *testing.T) {
 			t.Parallel()
 			p := run(t, "dev", append(append([]string{"--ephemeral"}, freePorts...), flag, taken)...)

@@ -167,7 +167,7 @@ func TestDocumentedCommandsThatAreNotRun(t *testing.T) {
 				require.True(t, slices.ContainsFunc(elsewhere, func(e string) bool { return strings.HasPrefix(line, e) }), "%s: %s", page, line)
 				if rest, ok := strings.CutPrefix(line, "go run ./cmd/gnomon "); ok {
 					root := cli.New("e2e")
-					root.AddCommand(serve.Starter(), serve.Worker("e2e"), serve.Reconcile(), serve.Migrate())
+					root.AddCommand(serve.Starter("e2e"), serve.Worker("e2e"), serve.Reconcile(), serve.Migrate())
 					cmd, args, err := root.Find(strings.Fields(rest))
 					require.NoError(t, err, line)
 					require.NoError(t, cmd.ParseFlags(args), line)

@@ -27,6 +27,7 @@ type settings struct {
 	logFormat                             string
 	allowMock                             bool
 	migrating                             migrating
+	observing                             observing
 }
 
 // flags are those of starter and worker.
@@ -94,6 +95,7 @@ func (s *settings) dial(ctx context.Context, identity string, log *slog.Logger) 
 	options.Identity = identity
 	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, reconnecting()...)
 	options.Logger = sdklog.NewStructuredLogger(log)
+	options.MetricsHandler = s.observing.handler()
 	c, err := client.DialContext(ctx, options)
 	if err != nil {
 		address := options.HostPort

@@ -3,22 +3,25 @@ package serve
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"gnomon/metrics"
 	"gnomon/starter"
 )
 
 // stopTimeout bounds the graceful end of the servers.
 const stopTimeout = 10 * time.Second
 
-// Starter is the command `gnomon starter`.
-func Starter() *cobra.Command {
+// Starter is the command `gnomon starter` of a build.
+func Starter(build string) *cobra.Command {
 	s := &settings{}
 	var grpcAddress, httpAddress string
-	var applyTimeout time.Duration
+	var applyTimeout, shutdownDelay time.Duration
 	cmd := &cobra.Command{
 		Use:     "starter",
 		Short:   "Serve the API: gRPC and REST",
@@ -29,21 +32,29 @@ func Starter() *cobra.Command {
 			if err := fromEnvironment(cmd); err != nil {
 				return err
 			}
-			return s.serve(cmd, starter.ServerConfig{GRPCAddress: grpcAddress, HTTPAddress: httpAddress}, applyTimeout)
+			if shutdownDelay < 0 || shutdownDelay > time.Hour {
+				return fmt.Errorf("--shutdown-delay is %s and must be 0s to 1h", shutdownDelay)
+			}
+			return s.serve(cmd, build, starter.ServerConfig{GRPCAddress: grpcAddress, HTTPAddress: httpAddress}, applyTimeout, shutdownDelay)
 		},
 	}
 	s.flags(cmd)
+	s.observing.flags(cmd, starterMetrics)
 	cmd.Flags().StringVar(&grpcAddress, "grpc-address", "127.0.0.1:7700", "host:port to serve gRPC at (env GNOMON_GRPC_ADDRESS)")
 	cmd.Flags().StringVar(&httpAddress, "http-address", "127.0.0.1:7780", "host:port to serve REST at, empty for none (env GNOMON_HTTP_ADDRESS)")
 	cmd.Flags().DurationVar(&applyTimeout, "apply-timeout", 3*time.Second, "how long a command waits for a worker before it is left as a signal (env GNOMON_APPLY_TIMEOUT)")
+	cmd.Flags().DurationVar(&shutdownDelay, "shutdown-delay", 0, "how long it goes on serving, and says that it is not ready, once it was told to stop: the time that a load balancer takes to notice (env GNOMON_SHUTDOWN_DELAY)")
 	return cmd
 }
 
 // serve runs the facade until the command's context ends.
-func (s *settings) serve(cmd *cobra.Command, server starter.ServerConfig, applyTimeout time.Duration) error {
+func (s *settings) serve(cmd *cobra.Command, build string, server starter.ServerConfig, applyTimeout, shutdownDelay time.Duration) error {
 	ctx := cmd.Context()
 	log, err := s.logger(os.Stderr)
 	if err != nil {
+		return err
+	}
+	if err := s.observing.begin(build); err != nil {
 		return err
 	}
 	c, namespace, err := s.dial(ctx, fmt.Sprintf("gnomon-starter@%d", os.Getpid()), log)
@@ -59,6 +70,11 @@ func (s *settings) serve(cmd *cobra.Command, server starter.ServerConfig, applyT
 		return err
 	}
 	defer rows.Close()
+	rows = s.observing.registry.Store(rows)
+	if err := s.observing.listen(ctx, c, rows, log); err != nil {
+		return err
+	}
+	defer s.observing.close(log)
 	service, err := starter.NewActions(starter.Config{
 		Client: c, Namespace: namespace, TaskQueue: s.taskQueue, Store: rows,
 		AllowMockActions: s.allowMock, ApplyTimeout: applyTimeout, Logger: log,
@@ -66,7 +82,8 @@ func (s *settings) serve(cmd *cobra.Command, server starter.ServerConfig, applyT
 	if err != nil {
 		return err
 	}
-	server.Logger = log
+	measures := metrics.NewFacade(s.observing.registry)
+	server.Logger, server.Options = log, measures.ServerOptions()
 	facade, err := starter.NewServer(server, service, service.Ready)
 	if err != nil {
 		return err
@@ -74,9 +91,18 @@ func (s *settings) serve(cmd *cobra.Command, server starter.ServerConfig, applyT
 	if err := facade.Start(); err != nil {
 		return err
 	}
+	watching, unwatch := context.WithCancel(ctx)
+	var watched sync.WaitGroup
+	watched.Go(func() { measures.WatchOverdue(watching, rows, log) })
+	defer watched.Wait()
+	defer unwatch()
+	s.observing.server.Serving()
 	log.Info("The facade serves.", "grpc", facade.GRPCAddr(), "http", facade.HTTPAddr())
 	select {
 	case <-ctx.Done():
+		s.observing.server.Stopping()
+		facade.Drain()
+		err = drained(facade, shutdownDelay, log)
 	case err = <-facade.Failed():
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
@@ -85,4 +111,20 @@ func (s *settings) serve(cmd *cobra.Command, server starter.ServerConfig, applyT
 		err = stopErr
 	}
 	return err
+}
+
+// drained lets those who choose a facade notice that this one is not ready any more.
+func drained(facade *starter.Server, delay time.Duration, log *slog.Logger) error {
+	if delay == 0 {
+		return nil
+	}
+	log.Info("The facade stops and serves a little longer.", "for", delay)
+	over := time.NewTimer(delay)
+	defer over.Stop()
+	select {
+	case <-over.C:
+		return nil
+	case err := <-facade.Failed():
+		return err
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gnomon/activities/performers"
+	"gnomon/metrics"
 	"gnomon/reconcile"
 	"gnomon/worker"
 )
@@ -29,6 +30,7 @@ func Worker(build string) *cobra.Command {
 		},
 	}
 	s.flags(cmd)
+	s.observing.flags(cmd, workerMetrics)
 	f := cmd.Flags()
 	f.DurationVar(&cfg.HeartbeatTimeout, "heartbeat-timeout", 10*time.Second, "silence after which an attempt counts as interrupted (env GNOMON_HEARTBEAT_TIMEOUT)")
 	f.DurationVar(&cfg.StopGrace, "stop-grace", 10*time.Second, "how long attempts may go on when the worker stops (env GNOMON_STOP_GRACE)")
@@ -47,6 +49,9 @@ func (s *settings) work(cmd *cobra.Command, cfg worker.Config) error {
 	if err != nil {
 		return err
 	}
+	if err := s.observing.begin(cfg.Build); err != nil {
+		return err
+	}
 	c, _, err := s.dial(ctx, worker.Identity(cfg.Build), log)
 	if err != nil {
 		return err
@@ -57,6 +62,12 @@ func (s *settings) work(cmd *cobra.Command, cfg worker.Config) error {
 		return err
 	}
 	defer rows.Close()
+	rows = s.observing.registry.Store(rows)
+	if err := s.observing.listen(ctx, c, rows, log); err != nil {
+		return err
+	}
+	defer s.observing.close(log)
+	cfg.Metrics = metrics.NewWorker(s.observing.registry)
 	cfg.TaskQueue, cfg.Store, cfg.Logger = s.taskQueue, rows, log
 	cfg.Performers.AllowMock = s.allowMock
 	w, err := worker.New(c, cfg)
@@ -66,8 +77,11 @@ func (s *settings) work(cmd *cobra.Command, cfg worker.Config) error {
 	if err := w.Start(); err != nil {
 		return err
 	}
+	s.observing.server.Serving()
 	log.Info("The worker polls.", "taskQueue", s.taskQueue)
 	<-ctx.Done()
+	s.observing.server.Stopping()
+	log.Info("The worker stops: it takes no more attempts and gives those that run their grace.", "grace", cfg.StopGrace)
 	w.Stop()
 	return nil
 }

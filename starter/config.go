@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"google.golang.org/grpc"
 )
 
 // Defaults and limits of a ServerConfig.
@@ -37,6 +39,9 @@ type ServerConfig struct {
 	// ReadyInterval is the distance of two calls of the ready function. Positive.
 	// Default DefaultReadyInterval.
 	ReadyInterval time.Duration
+	// Options are given to the gRPC server before its own: their interceptors see what
+	// the caller gets, and are told nothing of what was sent.
+	Options []grpc.ServerOption
 	// Logger gets calls at debug, and what is broken at warn and error. Payloads are
 	// never logged. Default slog.Default.
 	Logger *slog.Logger

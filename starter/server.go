@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -64,13 +65,13 @@ func NewServer(config ServerConfig, svc gnomonv1.ActionServiceServer, ready func
 	s := &Server{config: config, ready: ready, health: health.NewServer(), pipe: bufconn.Listen(pipeBytes), failed: make(chan error, 3)}
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	around := &calls{logger: config.Logger, timeout: config.CallTimeout, stopping: s.stopped}
-	s.grpc = grpc.NewServer(
+	s.grpc = grpc.NewServer(append(slices.Clone(config.Options),
 		grpc.MaxRecvMsgSize(config.MaxRequestBytes),
 		grpc.ChainUnaryInterceptor(around.unary),
 		grpc.ChainStreamInterceptor(around.stream),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinTime, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
-	)
+	)...)
 	gnomonv1.RegisterActionServiceServer(s.grpc, svc)
 	healthv1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
@@ -130,6 +131,10 @@ func address(listener net.Listener) string {
 	}
 	return listener.Addr().String()
 }
+
+// Drain shows NOT_SERVING from now on and goes on serving, until Stop: it gives those
+// who choose among servers the time to choose another.
+func (s *Server) Drain() { s.health.Shutdown() }
 
 // Stop shows NOT_SERVING, ends streams, takes no new calls, and waits for those
 // under way until ctx ends; the rest is then broken off and ctx's error returned.

@@ -8,6 +8,7 @@ import (
 
 	"gnomon/activities/performers"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/metrics"
 	"gnomon/reconcile"
 	"gnomon/store"
 )
@@ -36,6 +37,9 @@ type Config struct {
 	ReconcileInterval time.Duration
 	// ReconcileRate is how many actions a round looks at a second. Default 100.
 	ReconcileRate float64
+	// Metrics measures attempts, the mirror and the reconciler. It may be nil; the
+	// store and the client are measured by who makes them.
+	Metrics *metrics.Worker
 	// Build names the build in the identity of the worker. Default "dev".
 	Build string
 	// Logger receives what operators should know. Default slog.Default().

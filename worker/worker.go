@@ -53,7 +53,7 @@ func New(c client.Client, cfg Config) (*Worker, error) {
 		return nil, err
 	}
 	identity := Identity(cfg.Build)
-	w := &Worker{mirror: activities.NewMirror(cfg.Store, cfg.Logger)}
+	w := &Worker{mirror: activities.NewMirror(cfg.Store, cfg.Logger).Measured(cfg.Metrics)}
 	w.beside = []func(context.Context){
 		func(ctx context.Context) { purge(ctx, cfg.Store, cfg.Logger) },
 		func(ctx context.Context) {
@@ -74,11 +74,12 @@ func New(c client.Client, cfg Config) (*Worker, error) {
 	workflows.New(workflows.Options{HeartbeatTimeout: cfg.HeartbeatTimeout}).Register(w.temporal)
 	perform := &activities.Perform{
 		Performers: set, Mirror: w.mirror, Asker: activities.NewAsker(c), Log: cfg.Logger,
-		Worker: identity, Born: born, StopGrace: cfg.StopGrace,
+		Worker: identity, Born: born, StopGrace: cfg.StopGrace, Metrics: cfg.Metrics,
 	}
 	w.temporal.RegisterActivityWithOptions(perform.Perform, activity.RegisterOptions{Name: workflowv1.PerformActivity})
 	w.temporal.RegisterActivityWithOptions(w.mirror.Mirror, activity.RegisterOptions{Name: workflowv1.MirrorActivity})
-	rounds := &periodic.Rounds{Log: cfg.Logger, Config: reconcile.Config{
+	cfg.Metrics.RoundsEvery(cfg.ReconcileInterval)
+	rounds := &periodic.Rounds{Log: cfg.Logger, Ended: cfg.Metrics.RoundEnded, Config: reconcile.Config{
 		Client: c, Store: cfg.Store, TaskQueue: cfg.TaskQueue, Rate: cfg.ReconcileRate,
 	}}
 	rounds.Register(w.temporal)

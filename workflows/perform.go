@@ -113,6 +113,9 @@ func (a *actionRun) interrupted(in *workflowv1.PerformInput, err error) {
 		a.adopt(in, left)
 		return
 	}
+	workflow.GetMetricsHandler(a.ctx).WithTags(map[string]string{
+		workflowv1.MetricTagKind: action.Kind(in.GetSpec().GetAction()),
+	}).Counter(workflowv1.MetricAttemptsLost).Inc(1)
 	life.Interrupt(a.state, in, left, a.performedAt, workflow.Now(a.ctx), reason)
 }
 

@@ -18,7 +18,7 @@ var version = "dev"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	root := cli.New(version)
-	root.AddCommand(serve.Starter(), serve.Worker(version), serve.Reconcile(), serve.Migrate())
+	root.AddCommand(serve.Starter(version), serve.Worker(version), serve.Reconcile(), serve.Migrate())
 	code := cli.Run(ctx, root)
 	stop()
 	os.Exit(code)

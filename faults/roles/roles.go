@@ -35,7 +35,7 @@ func Asked() bool { return os.Getenv(processes.RoleVariable) != "" }
 func Play() int {
 	commands := map[string]func() *cobra.Command{
 		Temporal:      temporal,
-		Starter:       serve.Starter,
+		Starter:       func() *cobra.Command { return serve.Starter("faults") },
 		Worker:        func() *cobra.Command { return serve.Worker("faults") },
 		Receiver:      receive,
 		FaultyStarter: faultyStarter,

@@ -23,6 +23,8 @@ type Rounds struct {
 	// Config is what is compared; its DryRun and Progress are not used.
 	Config reconcile.Config
 	Log    *slog.Logger
+	// Ended hears of every round that ended or failed. It may be nil.
+	Ended func(reconcile.Report, error)
 }
 
 // Register makes workflow and activity known to a worker.
@@ -56,6 +58,9 @@ func (r *Rounds) Round(ctx context.Context) (*reconcile.Report, error) {
 	report, err := reconcile.Run(ctx, c, from)
 	close(done)
 	<-ended
+	if r.Ended != nil && !errors.Is(context.Cause(ctx), errStopping) {
+		r.Ended(report, err)
+	}
 	if err != nil {
 		return nil, err
 	}

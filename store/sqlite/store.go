@@ -91,5 +91,5 @@ func failure(ctx context.Context, call string, err error) error {
 	if ended := ctx.Err(); ended != nil {
 		err = ended
 	}
-	return fmt.Errorf("sqlite: %s: %w", call, err)
+	return fmt.Errorf("sqlite: %s: %w", call, classify(err))
 }

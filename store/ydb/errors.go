@@ -14,7 +14,7 @@ func failure(ctx context.Context, call string, err error) error {
 	if ended := ctx.Err(); ended != nil {
 		err = ended
 	}
-	return fmt.Errorf("ydb: %s: %w", call, legible(err))
+	return fmt.Errorf("ydb: %s: %w", call, classify(legible(err)))
 }
 
 // noise is what errors of the SDK say besides: the places in its source that they

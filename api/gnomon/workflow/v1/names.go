@@ -64,6 +64,13 @@ const (
 	FailureSuperseded = "Superseded"
 )
 
+// MetricAttemptsLost counts, through Temporal's metrics handler, which knows what is
+// replayed, attempts whose process was lost; MetricTagKind is its tag, the kind of action.
+const (
+	MetricAttemptsLost = "gnomon_attempts_lost"
+	MetricTagKind      = "kind"
+)
+
 // WorkflowID is the Temporal workflow id of the action with this id (M-06).
 func WorkflowID(id string) string { return "action/" + id }
 

@@ -1,0 +1,87 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/client"
+
+	"gnomon/metrics"
+	"gnomon/store"
+)
+
+// Where starter and worker show metrics and probes unless told otherwise.
+const (
+	starterMetrics = "127.0.0.1:7790"
+	workerMetrics  = "127.0.0.1:7791"
+)
+
+// metricsStop bounds the end of the scrape under way.
+const metricsStop = time.Second
+
+// observing is what starter and worker show of themselves, at the flag
+// --metrics-address.
+type observing struct {
+	address, fallback string
+	registry          *metrics.Registry
+	server            *metrics.Server
+}
+
+func (o *observing) flags(cmd *cobra.Command, address string) {
+	o.fallback = address
+	cmd.Flags().StringVar(&o.address, "metrics-address", address, "host:port to serve /metrics, /livez and /readyz at, empty for none (env GNOMON_METRICS_ADDRESS)")
+}
+
+// begin makes the registry of this process.
+func (o *observing) begin(build string) (err error) {
+	o.registry, err = metrics.New(build)
+	return err
+}
+
+// handler measures the client of Temporal, if anything does.
+func (o *observing) handler() client.MetricsHandler {
+	if o.registry == nil {
+		return nil
+	}
+	return o.registry.Temporal()
+}
+
+// listen serves the metrics, and the probes of a process that needs Temporal and the
+// store. Where several processes of one machine were given no address, all but the
+// first serve at a free port.
+func (o *observing) listen(ctx context.Context, c client.Client, rows store.Actions, log *slog.Logger) (err error) {
+	if o.address == "" {
+		return nil
+	}
+	checks := []metrics.Check{
+		{Name: "temporal", Ask: func(ctx context.Context) error {
+			_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
+			return err
+		}},
+		{Name: "store", Ask: rows.Ping},
+	}
+	o.server, err = metrics.Listen(ctx, o.address, o.registry, log, checks...)
+	if errors.Is(err, syscall.EADDRINUSE) && o.address == o.fallback {
+		log.Warn("Another process serves its metrics at the default address; these take a free port. Give each a --metrics-address.", "address", o.address)
+		o.server, err = metrics.Listen(ctx, "127.0.0.1:0", o.registry, log, checks...)
+	}
+	if err != nil {
+		return fmt.Errorf("--metrics-address: %w", err)
+	}
+	log.Info("The metrics are served.", "metrics", o.server.Addr())
+	return nil
+}
+
+// close ends the serving, after everything else.
+func (o *observing) close(log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.Background(), metricsStop)
+	defer cancel()
+	if err := o.server.Close(ctx); err != nil {
+		log.Warn("The metrics were not closed cleanly.", "error", err)
+	}
+}
