@@ -13,13 +13,7 @@ import (
 
 // observe serves the metrics and probes of all that runs here at one port.
 func observe(ctx context.Context, c client.Client, rows store.Actions, registry *metrics.Registry, o options, log *slog.Logger, parts *closers) (*metrics.Server, error) {
-	shown, err := metrics.Listen(ctx, address(o.metricsPort), registry, log,
-		metrics.Check{Name: "temporal", Ask: func(ctx context.Context) error {
-			_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
-			return err
-		}},
-		metrics.Check{Name: "store", Ask: rows.Ping},
-	)
+	shown, err := metrics.Listen(ctx, address(o.metricsPort), registry, log, metrics.Checks(c, rows)...)
 	if err != nil {
 		return nil, fmt.Errorf("--metrics-port: %w", err)
 	}

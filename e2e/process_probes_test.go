@@ -66,10 +66,10 @@ func TestProcessWorkerDrains(t *testing.T) {
 	// What falls due now is not for it any more.
 	create(t, p.client, p.inbox.once("later", "/ok", time.Now()))
 	passes(t, time.Now().Add(3*time.Second)) // longer than the heartbeat timeout
-	require.True(t, w.alive(), "it waits for its attempt")
+	require.True(t, w.Alive(), "it waits for its attempt")
 	require.Empty(t, p.inbox.of("later"), "it takes no more")
 	p.inbox.Release()
-	require.Zero(t, w.exit(t, 10*time.Second), w.err.tail(20))
+	require.Zero(t, w.exit(t, 10*time.Second), w.err.Tail(20))
 
 	p.work(t)
 	ends(t, p.client, "held", gnomonv1.Status_SUCCEEDED, counts{ok: 1})
@@ -104,7 +104,7 @@ func TestProcessStarterDrains(t *testing.T) {
 		})
 	}
 	create(t, client, p.inbox.once("late", "/ok", time.Now().Add(time.Hour)))
-	require.Zero(t, s.exit(t, 20*time.Second), s.err.tail(20))
+	require.Zero(t, s.exit(t, 20*time.Second), s.err.Tail(20))
 	require.GreaterOrEqual(t, time.Since(stopped), 5*time.Second)
 }
 
@@ -117,7 +117,7 @@ func TestProcessMetricsAddressTaken(t *testing.T) {
 	require.NotEqual(t, first.shows(t), second.shows(t))
 	refused := run(t, "worker", "--temporal-address", p.address, "--store", p.store(), "--metrics-address", first.shows(t))
 	require.Equal(t, 1, refused.exit(t, startWithin))
-	require.Contains(t, refused.err.text(), "--metrics-address")
+	require.Contains(t, refused.err.Text(), "--metrics-address")
 	none := p.work(t, "--metrics-address", "")
-	require.NotContains(t, none.err.text(), "The metrics are served.")
+	require.NotContains(t, none.err.Text(), "The metrics are served.")
 }

@@ -10,6 +10,10 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"gnomon/store"
 )
 
 const (
@@ -25,6 +29,18 @@ type Check struct {
 	Name string
 	// Ask fails while it does not answer.
 	Ask func(context.Context) error
+}
+
+// Checks are what every process needs: Temporal and the store. A starter whose store is
+// down still accepts, which its own /readyz at the REST port says.
+func Checks(c client.Client, rows store.Actions) []Check {
+	return []Check{
+		{Name: "temporal", Ask: func(ctx context.Context) error {
+			_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
+			return err
+		}},
+		{Name: "store", Ask: rows.Ping},
+	}
 }
 
 var (

@@ -58,13 +58,7 @@ func (o *observing) listen(ctx context.Context, c client.Client, rows store.Acti
 	if o.address == "" {
 		return nil
 	}
-	checks := []metrics.Check{
-		{Name: "temporal", Ask: func(ctx context.Context) error {
-			_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
-			return err
-		}},
-		{Name: "store", Ask: rows.Ping},
-	}
+	checks := metrics.Checks(c, rows)
 	o.server, err = metrics.Listen(ctx, o.address, o.registry, log, checks...)
 	if errors.Is(err, syscall.EADDRINUSE) && o.address == o.fallback {
 		log.Warn("Another process serves its metrics at the default address; these take a free port. Give each a --metrics-address.", "address", o.address)
