@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"gnomon/agent/kind"
 	"gnomon/agent/queue"
 	gnomonv1 "gnomon/api/gnomon/v1"
 )
@@ -60,21 +61,7 @@ func (x *Agent) serveLocal(ctx context.Context) (address string, failed <-chan e
 func listenLocal(ctx context.Context, address string) (net.Listener, error) {
 	var listen net.ListenConfig
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
-		// One that a dead agent left would be in the way; the queue's lock says that it is
-		// dead.
-		if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSocket {
-			if err := os.Remove(path); err != nil {
-				return nil, err
-			}
-		}
-		listener, err := listen.Listen(ctx, "unix", path)
-		if err != nil {
-			return nil, err
-		}
-		if err := os.Chmod(path, 0o600); err != nil {
-			return nil, errors.Join(err, listener.Close())
-		}
-		return listener, nil
+		return listenUnix(ctx, path)
 	}
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -84,6 +71,25 @@ func listenLocal(ctx context.Context, address string) (net.Listener, error) {
 		return nil, fmt.Errorf("the local address %q must be on the loopback: the local API asks nobody who they are", address)
 	}
 	return listen.Listen(ctx, "tcp", address)
+}
+
+// listenUnix listens on a socket. One that a dead agent left would be in the way; the
+// queue's lock says that it is dead.
+func listenUnix(ctx context.Context, path string) (net.Listener, error) {
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSocket {
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	var listen net.ListenConfig
+	listener, err := listen.Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	return listener, nil
 }
 
 // ScheduleLocal adds an action to the queue.
@@ -101,11 +107,9 @@ func (l *local) ScheduleLocal(ctx context.Context, req *gnomonv1.ScheduleLocalRe
 	a.Cluster, a.Node, a.Origin = l.agent.config.Cluster, l.agent.config.Node, gnomonv1.NodeAction_AGENT
 	a.Playbook, a.Stage, a.DecidedBy, a.OverwriteTime = "", "", "", nil
 	a.CreateTime = timestamppb.New(time.Now())
-	k, err := l.agent.kinds.For(a)
-	if err != nil {
+	if err := l.agent.kinds.Permit(a); errors.Is(err, kind.ErrKind) {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
-	}
-	if err := k.Permit(a); err != nil {
+	} else if err != nil {
 		return nil, status.Error(codes.PermissionDenied, err.Error())
 	}
 	stands, err := l.agent.queue.Add(ctx, a, time.Now())

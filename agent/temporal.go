@@ -77,14 +77,10 @@ func (x activities) Push(ctx context.Context, in *workflowv1.AgentPushInput) (*w
 
 // take puts one action into the queue or says why it never will be.
 func (x activities) take(ctx context.Context, a *gnomonv1.NodeAction) (*workflowv1.AgentPushResult_Refused, error) {
-	k, err := x.agent.kinds.For(a)
-	if err == nil {
-		err = k.Permit(a)
+	if why := x.agent.kinds.Permit(a); why != nil {
+		return &workflowv1.AgentPushResult_Refused{Id: a.GetId(), Reason: why.Error(), State: gnomonv1.NodeAction_FAILED}, nil
 	}
-	if err != nil {
-		return &workflowv1.AgentPushResult_Refused{Id: a.GetId(), Reason: err.Error(), State: gnomonv1.NodeAction_FAILED}, nil
-	}
-	_, err = x.agent.queue.Add(ctx, a, time.Now())
+	_, err := x.agent.queue.Add(ctx, a, time.Now())
 	if closed, ok := errors.AsType[*queue.ClosedError](err); ok {
 		return &workflowv1.AgentPushResult_Refused{Id: a.GetId(), Reason: closed.Reason, State: closed.State}, nil
 	}

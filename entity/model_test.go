@@ -1,7 +1,6 @@
 package entity_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -62,8 +61,8 @@ func newWorld(t *rapid.T) *world {
 	}
 }
 
-// say tells the story of a failure.
-func (w *world) say(format string, args ...any) {
+// sayf tells the story of a failure.
+func (w *world) sayf(format string, args ...any) {
 	w.t.Logf("STORY version %d known %d asked %d: "+format, append([]any{w.version, w.s.GetVersion(), w.s.GetAskedVersion()}, args...)...)
 }
 
@@ -74,7 +73,7 @@ func (w *world) change(by string) []string {
 	fields := [][]string{{"x"}, {"y"}, {"x", "y"}, {"z"}}[w.draw("fields", 4)]
 	w.version++
 	w.fieldsOf[w.version], w.byStage[w.version] = fields, by
-	w.say("%q changed %v", by, fields)
+	w.sayf("%q changed %v", by, fields)
 	return fields
 }
 
@@ -107,11 +106,11 @@ func (w *world) next() entity.Step {
 	if step.Ask != nil {
 		require.Empty(w.t, w.asks, "one question at a time")
 		w.asks = append(w.asks, ask{in: step.Ask})
-		w.say("asks %v", step.Ask)
+		w.sayf("asks %v", step.Ask)
 	}
 	for _, p := range step.Visits {
 		require.False(w.t, slices.ContainsFunc(w.visits, func(v *visit) bool { return v.stage == p.GetStage() }), "one visit of a stage at a time")
-		w.say("sends %s, visit %d", p.GetStage(), p.GetVisit())
+		w.sayf("sends %s, visit %d", p.GetStage(), p.GetVisit())
 		w.visits = append(w.visits, &visit{stage: p.GetStage(), number: p.GetVisit(), background: p.GetBackground()})
 	}
 	for _, p := range step.CallBack {
@@ -136,7 +135,7 @@ func (w *world) executeAsk() {
 			continue
 		}
 		a.out = &workflowv1.AskResult{Version: w.version}
-		w.say("the question is executed")
+		w.sayf("the question is executed")
 		for _, stage := range stages {
 			if slices.Contains(a.in.GetExcept(), stage) || len(a.in.GetOnly()) > 0 && !slices.Contains(a.in.GetOnly(), stage) {
 				continue
@@ -164,7 +163,7 @@ func (w *world) takeTurn() {
 	v := w.visits[w.draw("who", len(w.visits))]
 	if v.out == nil {
 		w.turn, v.loaded = v, w.version
-		w.say("%s takes its turn", v.stage)
+		w.sayf("%s takes its turn", v.stage)
 	}
 }
 
@@ -196,7 +195,7 @@ func (w *world) work() {
 	}
 	w.covered[v.stage] = max(w.covered[v.stage], r.GetVersion())
 	w.turn, v.out = nil, r
-	w.say("%s has worked: %v", v.stage, r)
+	w.sayf("%s has worked: %v", v.stage, r)
 }
 
 // deliver brings one thing that is on its way to the workflow.
@@ -215,7 +214,7 @@ func (w *world) deliver() {
 	case 2:
 		for i, v := range w.visits {
 			if v.out != nil {
-				w.say("%s is told", v.stage)
+				w.sayf("%s is told", v.stage)
 				require.True(w.t, entity.Visited(entity.Policy{CascadeCap: 5}, w.s, v.stage, v.number, v.out, w.now))
 				w.visits = slices.Delete(w.visits, i, i+1)
 				break
@@ -226,7 +225,7 @@ func (w *world) deliver() {
 
 // quiet lets everything that is on its way arrive, and time pass, until nothing is left.
 func (w *world) quiet() {
-	w.say("quiet")
+	w.sayf("quiet")
 	for range 10_000 {
 		for len(w.signals) > 0 {
 			entity.Changed(w.s, w.signals[0].GetVersion(), w.signals[0].GetFields())
@@ -290,7 +289,7 @@ func TestEveryStageSeesTheLastVersion(t *testing.T) {
 		}
 		w.quiet()
 		for _, stage := range stages {
-			require.False(t, w.concerns(stage), fmt.Sprintf("stage %s has seen version %d of %d", stage, w.covered[stage], w.version))
+			require.False(t, w.concerns(stage), "stage %s has seen version %d of %d", stage, w.covered[stage], w.version)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func Visited(p Policy, s *workflowv1.EntityState, stage string, visit uint64, r 
 		entry.NotBefore = timestamppb.New(now.Add(p.retryDelay(entry.GetFailures())))
 		return true
 	}
-	s.Pending = slices.Delete(s.Pending, i, i+1)
+	s.Pending = slices.Delete(s.GetPending(), i, i+1)
 	saw(p, s, stage, r, now)
 	if r.GetTimer() != nil {
 		arm(s, stage, r.GetTimer())

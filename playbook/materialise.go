@@ -2,6 +2,7 @@ package playbook
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -42,9 +43,7 @@ func materialise(p *gnomonv1.Playbook, index int, node string, now time.Time) *g
 // values are what a stage's template may name on a node.
 func values(p *gnomonv1.Playbook, stage *gnomonv1.PlaybookStage, node string) map[string]string {
 	v := make(map[string]string, len(p.GetVariables())+len(builtIn))
-	for name, value := range p.GetVariables() {
-		v[name] = value
-	}
+	maps.Copy(v, p.GetVariables())
 	v["node"], v["cluster"], v["playbook"], v["stage"] = node, p.GetCluster(), p.GetId(), stage.GetName()
 	return v
 }

@@ -54,7 +54,7 @@ func ParsePattern(text string) (Pattern, error) {
 		}
 	}
 	if program := p.words[0]; !strings.HasPrefix(program, "/") || path.Clean(program) != program {
-		return Pattern{}, fmt.Errorf("the program %q must be an absolute path without . and ..", program)
+		return Pattern{}, fmt.Errorf("the program %q must be an absolute path that goes nowhere up", program)
 	}
 	return p, nil
 }
@@ -79,23 +79,18 @@ func matches(pattern, word string) bool {
 
 // permits says whether the pattern stands for a program, as it was named and as it
 // really is, with these arguments.
-func (p Pattern) permits(named, real string, arguments []string) bool {
+func (p Pattern) permits(named, resolved string, arguments []string) bool {
 	if !matches(p.words[0], named) {
 		return false
 	}
 	// A link out of a directory that a wildcard permits is not in it.
-	if !literal(p.words[0]) && (!matches(p.words[0], real) || isShell(real)) {
+	if !literal(p.words[0]) && (!matches(p.words[0], resolved) || isShell(resolved)) {
 		return false
 	}
 	if len(arguments) < len(p.words)-1 || len(arguments) > len(p.words)-1 && !p.any {
 		return false
 	}
-	for i, word := range p.words[1:] {
-		if !matches(word, arguments[i]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(p.words[1:], arguments[:len(p.words)-1], matches)
 }
 
 // isShell says whether a program is one that runs others, in any version.
@@ -115,13 +110,13 @@ func allowed(patterns []Pattern, searched string, argv []string) (string, error)
 	if err != nil || !filepath.IsAbs(named) || filepath.Clean(named) != named {
 		return "", ErrNotAllowed // missing, not executable, or in the working directory
 	}
-	real, err := filepath.EvalSymlinks(named)
+	resolved, err := filepath.EvalSymlinks(named)
 	if err != nil {
 		return "", ErrNotAllowed
 	}
 	for _, p := range patterns {
-		if p.permits(named, real, argv[1:]) {
-			return real, nil
+		if p.permits(named, resolved, argv[1:]) {
+			return resolved, nil
 		}
 	}
 	return "", ErrNotAllowed

@@ -102,11 +102,11 @@ func (e *Exec) resolve(x *gnomonv1.ExecAction) (program, directory string, err e
 
 // within says whether a path is a directory or below it.
 func within(dir, path string) bool {
-	real, err := filepath.EvalSymlinks(dir)
+	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return false
 	}
-	relative, err := filepath.Rel(real, path)
+	relative, err := filepath.Rel(resolved, path)
 	return err == nil && filepath.IsLocal(relative)
 }
 

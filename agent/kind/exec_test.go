@@ -22,13 +22,20 @@ import (
 // run runs a line of shell, which this list permits by name.
 func run(ctx context.Context, t *testing.T, change func(*gnomonv1.ExecAction), line string) Outcome {
 	t.Helper()
+	return prepare(t, change, line)(ctx)
+}
+
+func prepare(t *testing.T, change func(*gnomonv1.ExecAction), line string) func(context.Context) Outcome {
+	t.Helper()
 	e, err := NewExec(ExecConfig{Allow: []string{"/bin/sh -c **"}, AllowEnvironment: []string{"GREETING"}, Directories: []string{t.TempDir(), "/usr"}})
 	require.NoError(t, err)
 	x := &gnomonv1.ExecAction{Argv: []string{"/bin/sh", "-c", line}}
 	if change != nil {
 		change(x)
 	}
-	return e.Run(ctx, &gnomonv1.NodeAction{Action: &gnomonv1.NodeAction_Exec{Exec: x}}, func(string) error { return nil })
+	return func(ctx context.Context) Outcome {
+		return e.Run(ctx, &gnomonv1.NodeAction{Action: &gnomonv1.NodeAction_Exec{Exec: x}}, func(string) error { return nil })
+	}
 }
 
 func TestRun(t *testing.T) {
@@ -83,7 +90,8 @@ func TestStopsTheGroup(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			ended := make(chan Outcome, 1)
-			go func() { ended <- run(ctx, t, stop.change, "sleep 1000 & echo $! >"+pids+"; wait") }()
+			perform := prepare(t, stop.change, "sleep 1000 & echo $! >"+pids+"; wait")
+			go func() { ended <- perform(ctx) }()
 			text, err := os.ReadFile(pids)
 			require.NoError(t, err)
 			grandchild, err := strconv.Atoi(strings.TrimSpace(string(text)))

@@ -1,6 +1,7 @@
 package kind
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -52,7 +53,7 @@ func (g group) Kill() { _ = syscall.Kill(-g.leader, syscall.SIGKILL) }
 // process by now, is left alone.
 func StopGroup(name string) error {
 	var g group
-	if _, err := fmt.Sscanf(name, "%d %s", &g.leader, &g.started); err != nil || g.leader < 2 {
+	if n, _ := fmt.Sscanf(name, "%d %s", &g.leader, &g.started); n < 2 || g.leader < 2 {
 		return nil // noted before it was known, or by something else
 	}
 	for range 1000 {
@@ -80,8 +81,7 @@ func startTime(pid int) (string, error) {
 		return "", err
 	}
 	// The name in parentheses may hold anything, parentheses too.
-	_, after, _ := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')'):]), " ")
-	fields := strings.Fields(after)
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	const state, starttime = 0, 19
 	if len(fields) <= starttime || fields[state] == "Z" {
 		return "", os.ErrNotExist

@@ -2,6 +2,7 @@ package kind
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
@@ -31,6 +32,9 @@ func failed(format string, args ...any) Outcome {
 	return Outcome{State: gnomonv1.NodeAction_FAILED, Reason: fmt.Sprintf(format, args...)}
 }
 
+// ErrKind says that no kind performs an action.
+var ErrKind = errors.New("this agent does not perform actions of this kind")
+
 // All are the kinds of an agent.
 type All struct {
 	Exec *Exec
@@ -45,6 +49,15 @@ func (k All) For(a *gnomonv1.NodeAction) (Kind, error) {
 	case a.GetHttpRequest() != nil && k.HTTP != nil:
 		return k.HTTP, nil
 	default:
-		return nil, fmt.Errorf("this agent does not perform actions of this kind")
+		return nil, ErrKind
 	}
+}
+
+// Permit says why this node does not perform an action, or nil.
+func (k All) Permit(a *gnomonv1.NodeAction) error {
+	one, err := k.For(a)
+	if err != nil {
+		return err
+	}
+	return one.Permit(a)
 }

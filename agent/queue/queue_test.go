@@ -160,7 +160,7 @@ func TestCancel(t *testing.T) {
 	_, err = q.Cancel(t.Context(), "c", "too late", noon)
 	require.ErrorIs(t, err, queue.ErrNotFound)
 	_, err = q.Add(t.Context(), action("c", 3), noon)
-	require.Equal(t, &queue.ClosedError{State: gnomonv1.NodeAction_CANCELLED, Reason: "too late"}, err)
+	requireClosed(t, err, gnomonv1.NodeAction_CANCELLED, "too late")
 }
 
 // By age and by count, never what has not finished; a purged id stays closed for a
@@ -183,9 +183,16 @@ func TestPurge(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, absent)
 	_, err = q.Add(t.Context(), action("a", 0), later)
-	require.Equal(t, &queue.ClosedError{State: gnomonv1.NodeAction_LOST, Reason: "its record was purged"}, err)
+	requireClosed(t, err, gnomonv1.NodeAction_LOST, "its record was purged")
 	_, err = q.Purge(t.Context(), noon, 10, 100, later, later.Add(time.Second))
 	require.NoError(t, err)
 	_, err = q.Add(t.Context(), action("a", 0), later)
 	require.NoError(t, err, "forgotten")
+}
+
+func requireClosed(t *testing.T, err error, state gnomonv1.NodeAction_State, reason string) {
+	t.Helper()
+	var closed *queue.ClosedError
+	require.ErrorAs(t, err, &closed)
+	require.Equal(t, queue.ClosedError{State: state, Reason: reason}, *closed)
 }
