@@ -119,22 +119,31 @@ func (a *Action) Wake() (time.Time, bool) {
 	return at, true
 }
 
+// Due says whether an attempt begins at now: exactly at the deadline it may, after it
+// never (M-15).
+func (a *Action) Due(now time.Time) bool {
+	end, bounded := deadline(a.spec)
+	return a.come(now) && !a.paused && (!bounded || !now.After(end))
+}
+
+// come says whether the time of an attempt has come, whether or not it may begin.
+func (a *Action) come(now time.Time) bool {
+	return !a.Ended() && a.Running() == nil && (!now.Before(a.at) || a.triggered && a.begun == nil)
+}
+
 // Advance does what is due at now and returns the attempt that begins, if one does.
-// An attempt may begin exactly at the deadline, never after it (M-15).
 func (a *Action) Advance(now time.Time) *Attempt {
 	a.clock = now
 	if a.Ended() || a.Running() != nil {
 		return nil
 	}
-	end, bounded := deadline(a.spec)
-	due := !now.Before(a.at) || a.triggered && a.begun == nil
-	if due && a.paused && a.begun != nil {
-		a.begun.kept = true // it came, and was held
-	}
-	if due && !a.paused && (!bounded || !now.After(end)) {
+	if a.Due(now) {
 		return a.attempt(now)
 	}
-	if bounded && !now.Before(end) {
+	if a.come(now) && a.paused && a.begun != nil {
+		a.begun.kept = true // it came, and was held
+	}
+	if end, bounded := deadline(a.spec); bounded && !now.Before(end) {
 		a.finish(gnomonv1.Status_EXPIRED)
 	}
 	return nil

@@ -165,12 +165,12 @@ func moment(t *timestamppb.Timestamp) string {
 	return clock(t.AsTime())
 }
 
-// clock shows a time as the seconds since lives begin.
+// clock shows a time as the seconds since lives begin, exactly.
 func clock(t time.Time) string {
 	if t.IsZero() {
 		return "none"
 	}
-	return fmt.Sprintf("%+.6gs", t.Sub(origin).Seconds())
+	return fmt.Sprintf("%+gs", t.Sub(origin).Seconds())
 }
 
 func describe(s *gnomonv1.Spec) string {

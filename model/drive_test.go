@@ -328,25 +328,23 @@ func (w *world) next() Ending {
 	return Ending{How: model.Success}
 }
 
-// refused is told that an attempt did not act.
+// refused is told that an attempt did not act. The model hears of it when the workflow
+// does: a command of this instant may come first, and then finds the action alive.
 func (w *world) refused(t *try) {
 	if t.e.over() {
 		return
 	}
 	w.tellf("an attempt does not act")
-	if w.model.Row().State == gnomonv1.Status_PAUSED {
-		return // the model is told when the workflow is
-	}
-	if a := w.model.Advance(w.now()); a != nil {
-		w.differf("the product does not perform attempt %d of %s, the model does", a.Number, clock(a.Occurrence))
+	if w.model.Due(w.now()) {
+		w.differf("the product does not perform an attempt, the model does")
 	}
 }
 
 // settle tells the model how an attempt ended.
 func (w *world) settle(t *try) {
 	if t.model == nil {
-		if w.model.Row().State == gnomonv1.Status_PAUSED {
-			w.model.Advance(w.now()) // a retry that was held
+		if !w.model.Due(w.now()) {
+			w.model.Advance(w.now()) // a retry that was held, by a pause or the deadline
 		}
 		return
 	}

@@ -61,6 +61,13 @@ func TestRegressions(t *testing.T) {
 			Steps:   []Step{{After: 2500 * time.Millisecond, Do: "pause"}},
 			Endings: []Ending{{How: model.Stopped, Unheard: true, Noticed: 8 * time.Second}},
 		},
+		// The harness' own: a retry that does not act as the deadline has passed, and an
+		// update in the same instant, which the workflow hears of first.
+		"update in the instant in which a retry finds the deadline passed": {
+			First:   Wish{Start: time.Second, Period: time.Second, Deadline: 1, Retry: &Retry{Max: 1, Min: time.Second, Cap: time.Second}},
+			Steps:   []Step{{AtWake: true, After: time.Millisecond, Do: "update", Signal: true, Wish: Wish{Start: time.Second}}},
+			Endings: []Ending{{How: model.Stopped}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -33,6 +33,10 @@ var origin = time.Date(2026, time.November, 21, 10, 0, 0, 0, time.UTC)
 // step is the least that the clock is moved by to look at what came of an instant.
 const step = time.Microsecond
 
+// patience is how long, in real time, a life may stand still: a busy machine is not a
+// difference.
+const patience = time.Minute
+
 // difference is what ends a life in which product and model disagree.
 type difference struct{ what string }
 
@@ -128,11 +132,14 @@ func (w *world) live(state *workflowv1.ActionState) *workflowv1.ActionState {
 	suite := &testsuite.WorkflowTestSuite{}
 	suite.SetLogger(quiet)
 	w.env = suite.NewTestWorkflowEnvironment()
-	w.env.SetTestTimeout(20 * time.Second)
+	w.env.SetTestTimeout(patience)
 	w.env.SetStartTime(start)
 	w.watching, w.storing = map[time.Time]bool{}, nil
 	w.server = &server{w: w}
-	w.env.SetWorkerOptions(worker.Options{Interceptors: append([]interceptor.WorkerInterceptor{&taking{s: w.server}}, workflows.Interceptors()...)})
+	w.env.SetWorkerOptions(worker.Options{
+		DeadlockDetectionTimeout: patience,
+		Interceptors:             append([]interceptor.WorkerInterceptor{&taking{s: w.server}}, workflows.Interceptors()...),
+	})
 	workflows.New(workflows.Options{HeartbeatTimeout: heartbeat}).Register(registry{w.env})
 	w.env.RegisterActivityWithOptions(w.store, activity.RegisterOptions{Name: workflowv1.MirrorActivity})
 	w.env.ExecuteWorkflow(workflowv1.ActionWorkflow, state)

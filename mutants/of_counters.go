@@ -82,8 +82,8 @@ var ofCounters = []mutant{
 	{
 		name: "delay-spans-ticks", requirement: "M-30", tests: lives,
 		why: "a periodic action's delays grow from tick to tick",
-		edits: alone("action/life/next.go", "\t\to.WaitingTick, o.Due = o.GetDue(), distinct(s, now)\n\t}",
-			"\t\to.WaitingTick, o.Due = o.GetDue(), distinct(s, now)\n\t}\n\to.Consecutive = s.GetStatus().GetConsecutiveFailuresCounter()"),
+		edits: alone("action/life/next.go", "\treturn o\n}\n\n// distinct",
+			"\to.Consecutive = s.GetStatus().GetConsecutiveFailuresCounter()\n\treturn o\n}\n\n// distinct"),
 	},
 	{
 		name: "delay-from-start", requirement: "M-27", tests: lives,

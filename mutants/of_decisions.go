@@ -57,7 +57,7 @@ var ofDecisions = []mutant{
 	{
 		name: "triggered-once-keeps-its-due-time", requirement: "M-59", tests: lives,
 		why:   "an occurrence of now is named after a time that has not come",
-		edits: alone("action/life/next.go", "\t\tif early {", "\t\tif early && s.GetPaused() {"),
+		edits: alone("action/life/next.go", "case !periodic && (o.GetDue() == nil || o.GetDue().AsTime().After(now)):", "case !periodic && o.GetDue() == nil:"),
 	},
 	{
 		name: "sequence-stands-still", requirement: "M-61", tests: lives,

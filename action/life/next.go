@@ -102,15 +102,11 @@ func Begin(s *workflowv1.ActionState, now time.Time) *workflowv1.PerformInput {
 // instead of at its time, and a periodic one in addition to the tick that waits.
 func occurrence(s *workflowv1.ActionState, now time.Time) *workflowv1.Occurrence {
 	o := &workflowv1.Occurrence{Due: s.GetStatus().GetScheduledAt(), Guid: s.GetMeta().GetGuid()}
-	early := o.GetDue() == nil || o.GetDue().AsTime().After(now)
 	switch periodic := action.Periodic(s.GetSpec()); {
-	case !periodic:
-		o.Consecutive = s.GetStatus().GetConsecutiveFailuresCounter()
-		if early {
-			o.Due = Stamp(now)
-		}
-	case s.GetTriggered():
+	case periodic && s.GetTriggered():
 		o.WaitingTick, o.Due = o.GetDue(), distinct(s, now)
+	case !periodic && (o.GetDue() == nil || o.GetDue().AsTime().After(now)):
+		o.Due = Stamp(now)
 	}
 	return o
 }
