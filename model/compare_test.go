@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"runtime"
 	"strings"
 	"time"
 
@@ -26,9 +25,7 @@ const catchUp = 12 * time.Second
 func (w *world) check() {
 	w.server.take()
 	performing := w.server.current()
-	stores := w.storing != nil && !w.storing.IsReady() && w.atStore.Load()
-	if stores || performing != nil && performing.done {
-		runtime.Gosched()
+	if w.server.storing || performing != nil && performing.done {
 		w.env.RegisterDelayedCallback(w.check, 0)
 		return
 	}

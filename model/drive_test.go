@@ -121,7 +121,6 @@ func (w *world) do(s Step, lazy bool) {
 		w.tellf("the store goes down")
 		w.rows.set(true)
 		w.behind = true
-		w.repair()
 	case storeUp:
 		w.tellf("the store is up")
 		if w.rows.isDown() {
@@ -141,16 +140,6 @@ func (w *world) do(s Step, lazy bool) {
 	default:
 		w.command(s, lazy)
 	}
-}
-
-// repair ends an outage after a while: the environment, unlike Temporal, gives up to
-// store a row after ten attempts.
-func (w *world) repair() {
-	w.at(25*time.Second, func() {
-		if w.rows.isDown() {
-			w.do(Step{Do: storeUp}, false)
-		}
-	})
 }
 
 func (w *world) command(s Step, lazy bool) {

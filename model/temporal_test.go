@@ -24,14 +24,15 @@ import (
 // heartbeat is the timeout that the product is run with.
 const heartbeat = 400 * time.Millisecond
 
-// server is Temporal as far as the activity Perform is concerned: the SDK's environment
-// runs an activity in real time and keeps the clock still meanwhile, so here executions
-// are taken from it; their attempts are made by the product's own code, and end and are
-// retried in skipped time.
+// server is Temporal as far as activities are concerned: the SDK's environment runs them
+// in real time and keeps the clock still meanwhile, so here executions are taken from it;
+// their attempts are made by the product's own code, and end and are retried in skipped
+// time.
 type server struct {
-	w     *world
-	asked []*execution // not begun yet
-	live  []*execution
+	w       *world
+	asked   []*execution // not begun yet
+	live    []*execution
+	storing bool // a row is on its way to the store
 }
 
 // execution is one execution of Perform with all its attempts.
@@ -114,9 +115,6 @@ func (i *takingWorkflow) ExecuteWorkflow(ctx workflow.Context, in *interceptor.E
 	// Only from here on does the clock stand still while the workflow is at work.
 	i.s.w.at(step, i.s.w.plan)
 	i.s.w.watch()
-	if i.s.w.rows.isDown() {
-		i.s.w.repair()
-	}
 	return i.Next.ExecuteWorkflow(ctx, in)
 }
 
@@ -125,13 +123,12 @@ type takingOutbound struct {
 	s *server
 }
 
-func (i *takingOutbound) ExecuteActivity(ctx workflow.Context, name string, args ...any) workflow.Future {
-	if name != workflowv1.PerformActivity {
-		i.s.w.atStore.Store(true)
-		i.s.w.storing = i.Next.ExecuteActivity(ctx, name, args...)
-		return i.s.w.storing
-	}
+func (i *takingOutbound) ExecuteActivity(ctx workflow.Context, _ string, args ...any) workflow.Future {
 	future, answer := workflow.NewFuture(ctx)
+	if in, ok := args[0].(*workflowv1.MirrorInput); ok {
+		i.s.store(proto.CloneOf(in), answer, workflow.GetActivityOptions(ctx).RetryPolicy)
+		return future
+	}
 	i.s.asked = append(i.s.asked, &execution{
 		asked: ctx, answer: answer, policy: workflow.GetActivityOptions(ctx).RetryPolicy,
 		input: proto.CloneOf(args[0].(*workflowv1.PerformInput)),
@@ -324,6 +321,28 @@ func (s *server) report(t *try, r report) {
 		}
 	})
 	s.complete(e, r.progress, r.err)
+}
+
+// store is an execution of Mirror, which is tried until it succeeds.
+func (s *server) store(in *workflowv1.MirrorInput, answer workflow.Settable, policy *temporal.RetryPolicy) {
+	s.storing = true
+	wait := policy.InitialInterval
+	var write func()
+	write = func() {
+		s.storing = true
+		if err := s.w.writer().Mirror(context.Background(), in); err != nil {
+			s.storing = false // for a while
+			s.w.at(wait, write)
+			wait = min(time.Duration(float64(wait)*policy.BackoffCoefficient), policy.MaximumInterval)
+			return
+		}
+		s.w.soon(func() {
+			s.storing = false
+			answer.SetValue(nil)
+		})
+		s.w.env.SignalWorkflow("__task", nil)
+	}
+	s.w.soon(write)
 }
 
 // complete tells the workflow, as it would be told over the wire.

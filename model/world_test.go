@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -56,8 +56,6 @@ type world struct {
 	done     int       // steps
 	base     time.Time // when the last one was
 	watching map[time.Time]bool
-	storing  workflow.Future // the row that the workflow had stored last
-	atStore  atomic.Bool     // it is with the store, or was taken
 
 	attempts int // that began
 	guids    int
@@ -133,15 +131,15 @@ func (w *world) live(state *workflowv1.ActionState) *workflowv1.ActionState {
 	suite.SetLogger(quiet)
 	w.env = suite.NewTestWorkflowEnvironment()
 	w.env.SetTestTimeout(patience)
+	w.env.SetWorkflowRunTimeout(-1) // none: a timer of years would keep the run in memory
 	w.env.SetStartTime(start)
-	w.watching, w.storing = map[time.Time]bool{}, nil
+	w.watching = map[time.Time]bool{}
 	w.server = &server{w: w}
 	w.env.SetWorkerOptions(worker.Options{
 		DeadlockDetectionTimeout: patience,
 		Interceptors:             append([]interceptor.WorkerInterceptor{&taking{s: w.server}}, workflows.Interceptors()...),
 	})
 	workflows.New(workflows.Options{HeartbeatTimeout: heartbeat}).Register(registry{w.env})
-	w.env.RegisterActivityWithOptions(w.store, activity.RegisterOptions{Name: workflowv1.MirrorActivity})
 	w.env.ExecuteWorkflow(workflowv1.ActionWorkflow, state)
 
 	err := w.env.GetWorkflowError()
@@ -152,6 +150,9 @@ func (w *world) live(state *workflowv1.ActionState) *workflowv1.ActionState {
 			panic(err)
 		}
 		return next
+	}
+	if broken, ok := errors.AsType[*temporal.PanicError](err); ok {
+		w.differf("the workflow panicked: %v\n%s", err, broken.StackTrace())
 	}
 	if err != nil {
 		w.differf("the workflow failed: %v", err)
@@ -171,15 +172,6 @@ func (w *world) perform(ctx context.Context, in *workflowv1.PerformInput) (*work
 		Born: born, Clock: func(activity.Info) func() time.Time { return w.now },
 	}
 	return p.Perform(ctx, in)
-}
-
-func (w *world) store(ctx context.Context, in *workflowv1.MirrorInput) error {
-	w.atStore.Store(true)
-	err := w.writer().Mirror(ctx, in)
-	if err != nil {
-		w.atStore.Store(false) // the environment waits before it tries again
-	}
-	return err
 }
 
 // writer is the worker's Mirror. While the store is down each write has its own: one

@@ -12,6 +12,9 @@ import (
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 )
 
+// inCell makes a text fit a cell of a markdown table.
+var inCell = strings.NewReplacer("|", `\|`, "\n", " ")
+
 // Details is the state as a short markdown table. It says again what is performed
 // and when: what the Web UI shows of a run's start stays that of its first spec.
 func Details(s *workflowv1.ActionState) string {
@@ -20,7 +23,7 @@ func Details(s *workflowv1.ActionState) string {
 	b.WriteString("| Status | |\n|---|---|\n")
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "| %s | %s |\n", name, strings.NewReplacer("|", `\|`, "\n", " ").Replace(value))
+			fmt.Fprintf(&b, "| %s | %s |\n", name, inCell.Replace(value))
 		}
 	}
 	row("Action", action.Summary(s.GetSpec().GetAction()))
