@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
 	"gnomon/receiver"
 )
 
@@ -23,9 +24,6 @@ const (
 	calmFor = 1200 * time.Millisecond
 	// devLate is how late what was due while it served, or as it came back, may be.
 	devLate = 2 * time.Second
-	// taskTimeout is Temporal's for a workflow task: one that was with the worker at
-	// the kill is given to another after this time.
-	taskTimeout = 10 * time.Second
 )
 
 // outage is a kill -9 and the start after it.
@@ -208,7 +206,7 @@ func (d *devRun) punctual(t *testing.T, a receiver.Arrival, due time.Time) time.
 	for _, o := range d.outages {
 		if due.After(o.killed) && due.Before(o.ready) {
 			possible = o.ready
-			if again := o.killed.Add(taskTimeout); slices.Contains(d.missed, a.ActionID) && again.After(possible) {
+			if again := o.killed.Add(workflowv1.TaskTimeout); slices.Contains(d.missed, a.ActionID) && again.After(possible) {
 				possible = again
 			}
 		}

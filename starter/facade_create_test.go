@@ -35,6 +35,17 @@ func TestCreateStartsAndWritesARow(t *testing.T) {
 	require.Empty(t, f.signals)
 }
 
+// F1: a worker that is killed with a workflow task holds its action up for TaskTimeout,
+// however the run was started.
+func TestWorkflowTasksAreLimited(t *testing.T) {
+	t.Parallel()
+	s, f, _ := newFacade(t)
+	_, err := s.CreateAction(t.Context(), &gnomonv1.CreateActionRequest{Action: wantedAction("a")})
+	require.NoError(t, err)
+	require.Equal(t, workflowv1.TaskTimeout, f.starts[0].GetWorkflowTaskTimeout().AsDuration())
+	require.Equal(t, workflowv1.TaskTimeout, s.startOptions(&workflowv1.ActionState{}).WorkflowTaskTimeout)
+}
+
 // F5, M-61: a store that is down costs the reply a condition, and the workflow is
 // asked to see to the row.
 func TestCreateWithoutTheStore(t *testing.T) {

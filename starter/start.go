@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"gnomon/action"
 	"gnomon/action/life"
@@ -52,6 +53,7 @@ func (s *Actions) start(ctx context.Context, st *workflowv1.ActionState, request
 		Input:                    input,
 		Identity:                 "gnomon-starter",
 		RequestId:                requestID,
+		WorkflowTaskTimeout:      durationpb.New(workflowv1.TaskTimeout),
 		WorkflowIdReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowIdConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
 		SearchAttributes:         &commonpb.SearchAttributes{IndexedFields: attributes},
@@ -97,6 +99,7 @@ func (s *Actions) startOptions(st *workflowv1.ActionState) client.StartWorkflowO
 	return client.StartWorkflowOptions{
 		ID:                       workflowv1.WorkflowID(st.GetMeta().GetId()),
 		TaskQueue:                s.TaskQueue,
+		WorkflowTaskTimeout:      workflowv1.TaskTimeout,
 		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		TypedSearchAttributes:    temporal.NewSearchAttributes(updates...),

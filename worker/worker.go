@@ -33,9 +33,13 @@ type Worker struct {
 // stickyTimeout is how long a workflow task waits for the worker that has the
 // workflow in its cache before any other may take it. For some seconds after a kill
 // -9 the server still counts on the dead worker, so this comes on top of the
-// heartbeat timeout; the SDK's default of 5 seconds would break F1, within heartbeat
-// timeout + delay(c) + 1 s, whose delay is 1 s at the least.
-const stickyTimeout = 1500 * time.Millisecond
+// heartbeat timeout. On top of that comes up to a second in which the server sees the
+// lost heartbeat: a timer made for less than a second from now may fire a second
+// late (history.timerProcessorMaxTimeShift). F1 gives heartbeat timeout + delay(c) +
+// 1 s, and delay(c) is 1 s at the least, so that less than a second is left for this
+// and for the way to the next attempt. What it costs: a worker that is late by more
+// has the history read again, a few kilobytes, and a task counted as timed out.
+const stickyTimeout = 600 * time.Millisecond
 
 // born is when this process started: attempts it takes in its first seconds may
 // have waited for it and ask before they act.

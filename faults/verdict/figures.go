@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
 	"gnomon/faults/record"
 )
 
@@ -39,13 +40,9 @@ func (v *Verdict) figures(e *Evidence) {
 	}
 }
 
-// taskTimeout is Temporal's for a workflow task. One that was with a worker when that
-// was killed is given to another after this time.
-const taskTimeout = 10 * time.Second
-
 // again is F1: an attempt that was broken off is made again within heartbeat timeout +
 // delay + 1 s. Where more workers are killed before that, each may take a workflow task
-// with it.
+// with it, which is given to another after workflowv1.TaskTimeout.
 func (v *Verdict) again(e *Evidence) {
 	specs := e.specs()
 	var took, further []time.Duration
@@ -64,7 +61,7 @@ func (v *Verdict) again(e *Evidence) {
 				took = append(took, after)
 			} else {
 				further = append(further, after)
-				limit += time.Duration(killed-1) * taskTimeout
+				limit += time.Duration(killed-1) * workflowv1.TaskTimeout
 			}
 			if after > limit {
 				v.breachf(0, now.ID, "F1: attempted again after %s and %d kills, the limit is %s", after, killed, limit)

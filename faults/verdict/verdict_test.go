@@ -306,12 +306,12 @@ func TestJudgeSeesWhatSingleFaultsBreak(t *testing.T) {
 	}
 }
 
-// F1: a second kill may take the workflow's task with it, which comes back after
-// Temporal's ten seconds.
+// F1: a second kill may take the workflow's task with it, which comes back after its
+// timeout of five seconds.
 func TestSecondKillMayTakeTheTaskWithIt(t *testing.T) {
 	t.Parallel()
 	b := retried()
 	b.Injections = append(b.Injections, record.Injection{Fault: "F1", Kind: record.KillWorker, At: at(3000), Until: at(3100), Count: 1})
-	b.Visits[1].Began, b.Visits[1].Ended = at(15_000), at(15_050)
+	b.Visits[1].Began, b.Visits[1].Ended = at(10_500), at(10_550)
 	require.Empty(t, Judge(b.Evidence).Broken)
 }

@@ -2,6 +2,8 @@
 // scheduled action.
 package workflowv1
 
+import "time"
+
 // Names that Temporal knows: of the workflow type, its activities, commands and
 // queries. They are part of every recorded history and cannot change.
 const (
@@ -46,6 +48,15 @@ const (
 	// DefaultTaskQueue is where workflows and activities of actions run.
 	DefaultTaskQueue = "gnomon"
 )
+
+// TaskTimeout is how long a worker may take for one workflow task of an action before
+// Temporal gives it to another, and so how long an action is held up whose task was
+// with a worker when that was killed -9. Temporal's own default is 10 seconds. It must
+// leave time for the longest replay: a task that is not done in time is begun again
+// from the start, by a worker that may be as slow. A task takes milliseconds, and the
+// replay of 10,000 signals, more than a run has before it continues as new, took 0.6 s
+// on two busy cores.
+const TaskTimeout = 5 * time.Second
 
 // Failure types of Perform, as ApplicationError.Type. All but the first two are
 // never retried by the server.
