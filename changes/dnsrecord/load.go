@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"gnomon/secrets"
 )
 
 // file is the configuration as people write it.
@@ -17,10 +18,9 @@ type file struct {
 		Name   string `yaml:"name"`
 		Server string `yaml:"server"`
 		Key    *struct {
-			Name       string `yaml:"name"`
-			Algorithm  string `yaml:"algorithm"`
-			SecretFile string `yaml:"secret_file"`
-			SecretEnv  string `yaml:"secret_env"`
+			Name      string         `yaml:"name"`
+			Algorithm string         `yaml:"algorithm"`
+			Secret    secrets.Source `yaml:"secret"`
 		} `yaml:"key"`
 		TTL struct {
 			Min     uint32 `yaml:"min"`
@@ -44,7 +44,8 @@ func Load(name string) (Config, error) {
 	}
 	var f file
 	if err := yaml.UnmarshalWithOptions(text, &f, yaml.DisallowUnknownField()); err != nil {
-		return Config{}, fmt.Errorf("DNS zones: %s: %w", name, err)
+		// Without the lines around the mistake.
+		return Config{}, fmt.Errorf("DNS zones: %s: %s", name, yaml.FormatError(err, false, false))
 	}
 	var c Config
 	var bad []error
@@ -58,7 +59,9 @@ func Load(name string) (Config, error) {
 		z.ClockSkew, errs[1] = duration(one.ClockSkew, "clock_skew")
 		if k := one.Key; k != nil {
 			z.Key = Key{Name: k.Name, Algorithm: cmp.Or(k.Algorithm, algorithms[0])}
-			z.Key.Secret, errs[2] = secret(k.SecretFile, k.SecretEnv)
+			if z.Key.Secret, errs[2] = k.Secret.Read(); errs[2] != nil {
+				errs[2] = fmt.Errorf("key.secret: %w", errs[2])
+			}
 		}
 		if err := errors.Join(errs[:]...); err != nil {
 			bad = append(bad, fmt.Errorf("zone %q: %w", one.Name, err))
@@ -83,26 +86,4 @@ func duration(text, field string) (time.Duration, error) {
 		return 0, fmt.Errorf("%s %q is not a duration such as 5s", field, text)
 	}
 	return d, nil
-}
-
-// secret reads a secret from where the configuration says it is.
-func secret(file, variable string) (string, error) {
-	switch {
-	case file != "" && variable != "":
-		return "", errors.New("key.secret_file and key.secret_env must not both be set")
-	case file != "":
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return "", fmt.Errorf("key.secret_file: %w", err)
-		}
-		return strings.TrimSpace(string(text)), nil
-	case variable != "":
-		text, ok := os.LookupEnv(variable)
-		if !ok {
-			return "", fmt.Errorf("key.secret_env: the environment has no %s", variable)
-		}
-		return strings.TrimSpace(text), nil
-	default:
-		return "", errors.New("key.secret_file or key.secret_env must be set")
-	}
 }
