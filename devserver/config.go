@@ -29,6 +29,11 @@ type Config struct {
 	// means in memory: everything is gone with Stop.
 	DataDir string
 
+	// Postgres, if there is one, keeps everything instead, as in production; DataDir
+	// is empty then. One running server owns its databases, a second Start on them is
+	// refused.
+	Postgres *Postgres
+
 	// Address is the IP the frontend and the Web UI listen on, default 127.0.0.1.
 	// There is no authentication: any other address offers the server to whoever
 	// reaches it. Internal services always listen on the loopback interface.
@@ -65,6 +70,10 @@ func (c Config) withDefaults() Config {
 		c.Namespaces = []string{defaultNamespace}
 	}
 	c.Logger = cmp.Or(c.Logger, slog.Default())
+	if c.Postgres != nil {
+		p := c.Postgres.withDefaults()
+		c.Postgres = &p
+	}
 	return c
 }
 
@@ -83,6 +92,14 @@ func (c Config) validate() error {
 	}
 	if slices.Contains(c.Namespaces, "") {
 		return errors.New("devserver: Namespaces must not hold an empty name")
+	}
+	if c.Postgres != nil {
+		if c.DataDir != "" {
+			return errors.New("devserver: Postgres and DataDir exclude each other")
+		}
+		if err := c.Postgres.validate(); err != nil {
+			return err
+		}
 	}
 	for name, kind := range c.SearchAttributes {
 		if name == "" || strings.TrimSpace(name) != name {

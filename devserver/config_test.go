@@ -34,6 +34,26 @@ func TestBadConfigIsRefused(t *testing.T) {
 			devserver.Config{SearchAttributes: map[string]enumspb.IndexedValueType{"A": 0}},
 			"SearchAttributes must give A a type",
 		},
+		"two databases": {
+			devserver.Config{DataDir: "data", Postgres: &devserver.Postgres{Address: "localhost:5432", User: "temporal"}},
+			"Postgres and DataDir exclude each other",
+		},
+		"no port of Postgres": {
+			devserver.Config{Postgres: &devserver.Postgres{Address: "localhost", User: "temporal"}},
+			`Postgres.Address must be host:port, is "localhost"`,
+		},
+		"no user": {
+			devserver.Config{Postgres: &devserver.Postgres{Address: "localhost:5432"}},
+			"Postgres.User must not be empty",
+		},
+		"shards": {
+			devserver.Config{Postgres: &devserver.Postgres{Address: "localhost:5432", User: "temporal", Shards: 16385}},
+			"Postgres.Shards must be 1..16384, is 16385",
+		},
+		"connections": {
+			devserver.Config{Postgres: &devserver.Postgres{Address: "localhost:5432", User: "temporal", MaxConns: -1}},
+			"Postgres.MaxConns must be 1..2147483647, is -1",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

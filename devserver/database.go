@@ -30,20 +30,41 @@ const (
 	lockFile     = "temporal.lock"
 )
 
-// databases numbers the databases opened by this process, see database.config.
+// databases numbers the databases opened by this process, see sqlConfig.
 var databases atomic.Uint64
 
-// database is the SQLite database of one server.
+// database is what one server keeps its data in.
 type database struct {
+	main, visibility *config.SQL
+	// shards is the number of history shards, for a database that is new.
+	shards int32
+	close  func() error
+}
+
+// openDatabase makes the database ready for a server: locked against others, with its
+// schema.
+func openDatabase(ctx context.Context, cfg Config, l *logger) (*database, error) {
+	if cfg.Postgres != nil {
+		return openPostgres(ctx, *cfg.Postgres, l)
+	}
+	file, err := openSQLite(ctx, cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	// One shard: with a single connection more would only add hops between them.
+	return &database{main: file.config, visibility: file.config, shards: 1, close: file.close}, nil
+}
+
+// sqliteDatabase is a file, or in memory.
+type sqliteDatabase struct {
 	config *config.SQL
 	lock   *sql.DB // nil in memory
 }
 
-// openDatabase makes the database in dir, or in memory if dir is empty, ready
-// for a server: locked against others, with its schema.
-func openDatabase(ctx context.Context, dir string) (*database, error) {
+// openSQLite opens the database in dir, or in memory if dir is empty.
+func openSQLite(ctx context.Context, dir string) (*sqliteDatabase, error) {
 	if dir == "" {
-		return &database{config: sqlConfig("gnomon-dev-"+strconv.FormatUint(databases.Add(1), 10), map[string]string{
+		return &sqliteDatabase{config: sqlConfig("gnomon-dev-"+strconv.FormatUint(databases.Add(1), 10), map[string]string{
 			"mode":  "memory",
 			"cache": "shared",
 		})}, nil
@@ -63,7 +84,7 @@ func openDatabase(ctx context.Context, dir string) (*database, error) {
 	if err := createDatabase(path); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	return &database{
+	return &sqliteDatabase{
 		lock: lock,
 		config: sqlConfig(path, map[string]string{
 			"mode": "rw",
@@ -79,7 +100,7 @@ func openDatabase(ctx context.Context, dir string) (*database, error) {
 
 // close gives the data directory free. Temporal never closes its connections;
 // MaxConnLifetime in sqlConfig sees to those of files.
-func (d *database) close() error {
+func (d *sqliteDatabase) close() error {
 	if d.lock == nil {
 		return d.drop()
 	}
@@ -87,7 +108,7 @@ func (d *database) close() error {
 }
 
 // drop gives back the memory of a database that lives nowhere else.
-func (d *database) drop() error {
+func (d *sqliteDatabase) drop() error {
 	admin, err := d.admin()
 	if err != nil {
 		return err
@@ -109,7 +130,7 @@ func (d *database) drop() error {
 	return admin.Exec("VACUUM")
 }
 
-func (d *database) exec(statement string) error {
+func (d *sqliteDatabase) exec(statement string) error {
 	admin, err := d.admin()
 	if err != nil {
 		return err
@@ -117,7 +138,7 @@ func (d *database) exec(statement string) error {
 	return errors.Join(admin.Exec(statement), admin.Close())
 }
 
-func (d *database) admin() (sqlplugin.AdminDB, error) {
+func (d *sqliteDatabase) admin() (sqlplugin.AdminDB, error) {
 	return temporalsql.NewSQLAdminDB(sqlplugin.DbKindMain, d.config, resolver.NewNoopResolver(),
 		log.NewNoopLogger(), metrics.NoopMetricsHandler)
 }

@@ -1,6 +1,6 @@
 // Package devserver runs a Temporal server and its Web UI inside the calling
-// process, on SQLite. It serves gnomon-dev and tests; production uses a Temporal
-// of its own.
+// process, on SQLite or on a PostgreSQL. It serves gnomon-dev, tests and measurements;
+// production uses a Temporal of its own.
 //
 // A server on a data directory is durable: what it acknowledged is on disk, so
 // that a kill -9 and, as far as the disk honours fsync, a loss of power lose

@@ -61,7 +61,7 @@ func start(ctx context.Context, cfg Config, parts *stack) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := openDatabase(ctx, cfg.DataDir)
+	db, err := openDatabase(ctx, cfg, log)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func start(ctx context.Context, cfg Config, parts *stack) (*Server, error) {
 			cfg.Logger.Warn("temporal's database did not close cleanly", "error", err)
 		}
 	})
-	if err := prepareNamespaces(ctx, db.config, cfg.Namespaces, cfg.SearchAttributes); err != nil {
+	if err := prepareNamespaces(ctx, db.main, cfg.Namespaces, cfg.SearchAttributes); err != nil {
 		return nil, err
 	}
 	srv := &Server{address: hostPort(cfg.dialIP(), p.frontend)}
@@ -95,7 +95,7 @@ func start(ctx context.Context, cfg Config, parts *stack) (*Server, error) {
 func startTemporal(cfg Config, p ports, db *database, log *logger, parts *stack) error {
 	var server temporal.Server
 	err := guarded(log, func() (err error) {
-		server, err = newTemporal(cfg, p, db.config, log)
+		server, err = newTemporal(cfg, p, db, log)
 		return err
 	})
 	if err != nil {

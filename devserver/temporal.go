@@ -19,11 +19,11 @@ import (
 const (
 	// clusterName is stored in the database with the first start and must stay.
 	clusterName = "active"
-	storeName   = "sqlite"
 
-	// One shard and one queue partition: with a single database connection more
-	// would only add hops between them.
-	historyShards   = 1
+	mainStore       = "main"
+	visibilityStore = "visibility"
+
+	// One queue partition: on one machine more would only add hops between them.
 	queuePartitions = 1
 
 	visibilityRPS = 1000
@@ -31,7 +31,7 @@ const (
 )
 
 // newTemporal builds the server without starting it.
-func newTemporal(cfg Config, p ports, db *config.SQL, log *logger) (temporal.Server, error) {
+func newTemporal(cfg Config, p ports, db *database, log *logger) (temporal.Server, error) {
 	host := func(ip string, port int) static.Hosts { return static.SingleLocalHost(hostPort(ip, port)) }
 	return temporal.NewServer(
 		temporal.WithConfig(serverConfig(cfg, p, db)),
@@ -51,7 +51,7 @@ func newTemporal(cfg Config, p ports, db *config.SQL, log *logger) (temporal.Ser
 	)
 }
 
-func serverConfig(cfg Config, p ports, db *config.SQL) *config.Config {
+func serverConfig(cfg Config, p ports, db *database) *config.Config {
 	frontend := hostPort(cfg.dialIP(), p.frontend)
 	internal := func(port int) config.Service {
 		return config.Service{RPC: config.RPC{GRPCPort: port, BindOnIP: defaultAddress}}
@@ -62,10 +62,10 @@ func serverConfig(cfg Config, p ports, db *config.SQL) *config.Config {
 			BroadcastAddress: defaultAddress,
 		}},
 		Persistence: config.Persistence{
-			DefaultStore:     storeName,
-			VisibilityStore:  storeName,
-			NumHistoryShards: historyShards,
-			DataStores:       map[string]config.DataStore{storeName: {SQL: db}},
+			DefaultStore:     mainStore,
+			VisibilityStore:  visibilityStore,
+			NumHistoryShards: db.shards,
+			DataStores:       map[string]config.DataStore{mainStore: {SQL: db.main}, visibilityStore: {SQL: db.visibility}},
 		},
 		ClusterMetadata: &cluster.Config{
 			FailoverVersionIncrement: 10,

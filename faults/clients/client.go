@@ -4,7 +4,9 @@ package clients
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,6 +14,9 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/resolver"
+	"google.golang.org/grpc/resolver/manual"
 	"google.golang.org/grpc/status"
 
 	"gnomon/action/life"
@@ -36,18 +41,29 @@ type Client struct {
 	conn    *grpc.ClientConn
 	log     *record.Log
 	lost    atomic.Int64
+
+	mu     sync.Mutex
+	served map[string]int
 }
 
-// Dial gives a client of the facade at an address, which finds it again within
-// moments, and records its calls in dir.
-func Dial(address, dir string) (*Client, error) {
+// Dial gives a client of the facades at some addresses, which calls them in turn and
+// finds them again within moments, and records its calls in dir.
+func Dial(dir string, addresses ...string) (*Client, error) {
 	log, err := record.OpenLog(dir, record.CallsFile)
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{log: log}
+	c := &Client{log: log, served: map[string]int{}}
 	soon := backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.2, MaxDelay: 200 * time.Millisecond}
-	c.conn, err = grpc.NewClient(address,
+	facades := manual.NewBuilderWithScheme("facades")
+	var state resolver.State
+	for _, address := range addresses {
+		state.Addresses = append(state.Addresses, resolver.Address{Addr: address})
+	}
+	facades.InitialState(state)
+	c.conn, err = grpc.NewClient(facades.Scheme()+":///",
+		grpc.WithResolvers(facades),
+		grpc.WithDefaultServiceConfig(`{"loadBalancingConfig": [{"round_robin": {}}]}`),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: soon, MinConnectTimeout: time.Second}),
 		grpc.WithUnaryInterceptor(c.lose),
@@ -65,6 +81,13 @@ func (c *Client) Service() gnomonv1.ActionServiceClient { return c.service }
 // Lost is how many answers were lost so far.
 func (c *Client) Lost() int64 { return c.lost.Load() }
 
+// Served is how many calls each facade has answered, by its address.
+func (c *Client) Served() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.served)
+}
+
 // Close ends it.
 func (c *Client) Close() error {
 	_ = c.conn.Close()
@@ -75,9 +98,15 @@ type lossKey struct{}
 
 // lose makes the call and withholds its answer, as drawn.
 func (c *Client) lose(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption) error {
-	err := call(ctx, method, req, reply, conn, o...)
+	var from peer.Peer
+	err := call(ctx, method, req, reply, conn, append(o, grpc.Peer(&from))...)
 	if code := status.Code(err); code == codes.Unavailable || code == codes.DeadlineExceeded {
 		return err // there is no answer to lose
+	}
+	if from.Addr != nil {
+		c.mu.Lock()
+		c.served[from.Addr.String()]++
+		c.mu.Unlock()
 	}
 	withheld, ok := ctx.Value(lossKey{}).(*int)
 	if ok && rand.Float64() < c.Lose { //nolint:gosec // drawn, not secret

@@ -20,7 +20,7 @@ const RoleVariable = "GNOMON_FAULTS_ROLE"
 // startWithin bounds the start of a process on a machine that is busy.
 const startWithin = 60 * time.Second
 
-// Process is this program in a role.
+// Process is this program in a role, or another program.
 type Process struct {
 	role     string
 	cmd      *exec.Cmd
@@ -36,16 +36,23 @@ func Start(dir, role string, args ...string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{role: role, out: newLines(), err: newLines(), ended: make(chan struct{})}
-	p.cmd = exec.Command(program, args...) //nolint:gosec,noctx // this program; its end is Kill or Stop
-	p.cmd.Env = append(Quiet(os.Environ()), RoleVariable+"="+role)
-	p.cmd.Dir = dir
-	p.cmd.Stdout, p.cmd.Stderr = p.out, p.err
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
+	cmd := exec.Command(program, args...) //nolint:gosec,noctx // this program; its end is Kill or Stop
+	cmd.Env = append(Quiet(os.Environ()), RoleVariable+"="+role)
+	cmd.Dir = dir
+	return StartCommand(role, cmd)
+}
+
+// StartCommand is Start for any program, under a name for errors. Its output is the
+// process's from then on.
+func StartCommand(name string, cmd *exec.Cmd) (*Process, error) {
+	p := &Process{role: name, cmd: cmd, out: newLines(), err: newLines(), ended: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = p.out, p.err
+	var err error
+	if p.in, err = cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	if err := spawn(p.cmd); err != nil {
-		return nil, fmt.Errorf("%s does not start: %w", role, err)
+	if err := spawn(cmd); err != nil {
+		return nil, fmt.Errorf("%s does not start: %w", name, err)
 	}
 	go func() {
 		defer close(p.ended)
@@ -140,8 +147,13 @@ func (p *Process) ExitCode() int {
 }
 
 // Stop is SIGTERM and, where that is not obeyed within 15 seconds, Kill.
-func (p *Process) Stop() {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may be gone already
+func (p *Process) Stop() { p.stop(syscall.SIGTERM) }
+
+// Interrupt is Stop with SIGINT, for programs that mean another end by it.
+func (p *Process) Interrupt() { p.stop(syscall.SIGINT) }
+
+func (p *Process) stop(how os.Signal) {
+	_ = p.cmd.Process.Signal(how) // it may be gone already
 	limit := time.NewTimer(15 * time.Second)
 	defer limit.Stop()
 	select {

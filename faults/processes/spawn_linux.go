@@ -22,7 +22,10 @@ var spawns = func() chan<- func() {
 
 // spawn starts cmd so that it dies with this process, however this process dies.
 func spawn(cmd *exec.Cmd) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	started := make(chan error)
 	spawns <- func() { started <- cmd.Start() }
 	return <-started

@@ -1,5 +1,5 @@
 // Package roles is what the processes of the fault tests do: gnomon's own starter and
-// worker as they are shipped, Temporal on a file, the receiver, and a starter and a
+// worker as they are shipped, Temporal, YDB's double, the receiver, and a starter and a
 // worker that are put together from the same packages with faults inside.
 package roles
 
@@ -26,6 +26,8 @@ const (
 	FaultyStarter = "faulty-starter"
 	FaultyWorker  = "faulty-worker"
 	Judge         = "judge"
+	Migrate       = "migrate"
+	YDB           = "ydb"
 )
 
 // Asked says whether this process was started in a role.
@@ -41,6 +43,8 @@ func Play() int {
 		FaultyStarter: faultyStarter,
 		FaultyWorker:  faultyWorker,
 		Judge:         verdict.Command,
+		Migrate:       serve.Migrate,
+		YDB:           ydb,
 	}
 	role := os.Getenv(processes.RoleVariable)
 	command, ok := commands[role]

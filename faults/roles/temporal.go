@@ -2,23 +2,33 @@ package roles
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"gnomon/devserver"
+	"gnomon/faults/postgres"
 	"gnomon/starter"
 )
 
-// temporal is a Temporal server alone, on a file. It prints its address.
+// temporal is a Temporal server alone, on a file or on a PostgreSQL. It prints its
+// address.
 func temporal() *cobra.Command {
-	var dir string
-	var port int
+	cfg := devserver.Config{UIPort: devserver.NoUI, SearchAttributes: starter.SearchAttributes()}
+	var pg devserver.Postgres
+	var passwordFile string
 	cmd := &cobra.Command{
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := devserver.Start(cmd.Context(), devserver.Config{
-				DataDir: dir, Port: port, UIPort: devserver.NoUI, SearchAttributes: starter.SearchAttributes(),
-			})
+			if pg.Address != "" {
+				password, err := os.ReadFile(passwordFile)
+				if err != nil {
+					return err
+				}
+				pg.User, pg.Password = postgres.User, string(password)
+				cfg.Postgres = &pg
+			}
+			s, err := devserver.Start(cmd.Context(), cfg)
 			if err != nil {
 				return err
 			}
@@ -28,7 +38,10 @@ func temporal() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", "", "where the file is")
-	cmd.Flags().IntVar(&port, "port", 0, "port, 0 for a free one")
+	f := cmd.Flags()
+	f.StringVar(&cfg.DataDir, "dir", "", "where the file is")
+	f.StringVar(&pg.Address, "postgres", "", "host:port of the PostgreSQL, instead")
+	f.StringVar(&passwordFile, "password-file", "", "has its password")
+	f.IntVar(&cfg.Port, "port", 0, "port, 0 for a free one")
 	return cmd
 }

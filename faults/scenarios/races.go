@@ -33,7 +33,7 @@ func races(ctx context.Context, p *play) error {
 		return err
 	}
 	p.client.Once = true
-	sure, err := clients.Dial(p.GRPC, p.Dir)
+	sure, err := clients.Dial(p.Dir, p.GRPC)
 	if err != nil {
 		return err
 	}

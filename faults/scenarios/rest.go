@@ -3,12 +3,10 @@ package scenarios
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
 	"gnomon/faults/record"
-	"gnomon/store/sqlite"
 )
 
 const (
@@ -16,13 +14,13 @@ const (
 	// a command waits for a worker, than the distance of retries, and than a heartbeat.
 	restFor = 6 * time.Second
 	// restWithin bounds the wait for that. What does not rest by then is judged as it is.
-	restWithin = 90 * time.Second
+	restWithin = 3 * time.Minute
 )
 
 // rest waits until nothing is under way any more: no row changes, none is being
 // performed or due.
 func (p *play) rest(ctx context.Context) error {
-	rows, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(p.Dir, record.StoreFile)})
+	rows, err := p.OpenStore(ctx)
 	if err != nil {
 		return err
 	}

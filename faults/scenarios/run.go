@@ -30,8 +30,15 @@ const (
 func Run(ctx context.Context, s Scenario, scale Scale, dir string, say func(string, ...any)) (v *verdict.Verdict, err error) {
 	dir = filepath.Join(dir, s.Name)
 	p := &play{scale: scale, say: say}
-	if p.Site, err = site.New(ctx, dir); err != nil {
-		return nil, err
+	begin := site.New
+	if s.production {
+		begin = site.NewProduction
+	}
+	if p.Site, err = begin(ctx, dir); err != nil {
+		if p.Site != nil {
+			err = errors.Join(err, p.Stop())
+		}
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	end, err := p.perform(ctx, s)
 	if p.client != nil {
@@ -42,7 +49,7 @@ func Run(ctx context.Context, s Scenario, scale Scale, dir string, say func(stri
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	err = record.WriteRun(dir, record.Run{
-		Scenario: s.Name, Faults: s.Faults, Heartbeat: site.Heartbeat, Flight: Flight, Tolerance: cmp.Or(scale.Tolerance, Tolerance),
+		Scenario: s.Name, Faults: s.Faults, Heartbeat: p.Heartbeat(), Flight: Flight, Tolerance: cmp.Or(scale.Tolerance, Tolerance),
 		Linearizable: s.linearizable, End: end.UTC(),
 	})
 	if err != nil {
@@ -65,6 +72,9 @@ func (p *play) perform(ctx context.Context, s Scenario) (time.Time, error) {
 	}
 	if err == nil {
 		err = p.Finals(ctx)
+	}
+	if err == nil {
+		err = p.KeepRows(ctx)
 	}
 	end := time.Now()
 	stop()

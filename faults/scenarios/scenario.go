@@ -22,21 +22,23 @@ type Scenario struct {
 	// linearizable asks for the check of every id's history.
 	linearizable bool
 	play         func(context.Context, *play) error
+	// production is Temporal on a PostgreSQL and rows in YDB's double.
+	production bool
 }
 
 // All are the scenarios in the order they are run in.
 func All() []Scenario {
 	return []Scenario{
-		{"workers", []string{"F1", "F14"}, false, workers},
-		{"temporal", []string{"F2"}, false, temporal},
-		{"answers", []string{"F3", "F4"}, true, answers},
-		{"store", []string{"F5"}, false, storeFaults},
-		{"rows", []string{"F6"}, false, rows},
-		{"clock", []string{"F7"}, false, clock},
-		{"creates", []string{"F9"}, true, creates},
-		{"races", []string{"F10"}, true, races},
-		{"performers", []string{"F11"}, false, plantedPerformers},
-		{"signals", []string{"F22", "F23"}, false, signals},
+		{Name: "workers", Faults: []string{"F1", "F14"}, play: workers},
+		{Name: "temporal", Faults: []string{"F2"}, play: temporal},
+		{Name: "answers", Faults: []string{"F3", "F4"}, linearizable: true, play: answers},
+		{Name: "store", Faults: []string{"F5"}, play: storeFaults},
+		{Name: "rows", Faults: []string{"F6"}, play: rows},
+		{Name: "clock", Faults: []string{"F7"}, play: clock},
+		{Name: "creates", Faults: []string{"F9"}, linearizable: true, play: creates},
+		{Name: "races", Faults: []string{"F10"}, linearizable: true, play: races},
+		{Name: "performers", Faults: []string{"F11"}, play: plantedPerformers},
+		{Name: "signals", Faults: []string{"F22", "F23"}, play: signals},
 	}
 }
 
@@ -113,7 +115,7 @@ func (p *play) number() int64 { return p.made.Add(1) }
 
 // dial makes the client, once the facade serves.
 func (p *play) dial(lose float64) (err error) {
-	p.client, err = clients.Dial(p.GRPC, p.Dir)
+	p.client, err = clients.Dial(p.Dir, p.GRPC)
 	if err == nil {
 		p.client.Lose = lose
 	}

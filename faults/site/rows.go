@@ -7,7 +7,6 @@ import (
 	gnomonv1 "gnomon/api/gnomon/v1"
 	"gnomon/faults/record"
 	"gnomon/store"
-	"gnomon/store/sqlite"
 )
 
 // watchEvery is how often the rows are looked at.
@@ -16,7 +15,7 @@ const watchEvery = 100 * time.Millisecond
 // WatchRows records every change of a row that it sees, until ctx ends: the witness
 // of rows that go back to an older revision.
 func (s *Site) WatchRows(ctx context.Context) (err error) {
-	rows, err := sqlite.Open(ctx, sqlite.Config{Path: s.Dir + "/" + record.StoreFile, Migrate: true})
+	rows, err := s.OpenStore(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,12 @@
-// Package site is an installation of gnomon made of separate processes over one
-// Temporal on a file, which are killed and started again.
+// Package site is an installation of gnomon made of separate processes, which are
+// killed and started again: over one Temporal on a file and with rows in a file, or as
+// production has it, over a PostgreSQL and with rows in YDB's double.
 package site
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -13,22 +16,35 @@ import (
 	"sync"
 	"time"
 
+	"gnomon/faults/postgres"
 	"gnomon/faults/processes"
 	"gnomon/faults/record"
 	"gnomon/faults/roles"
 )
 
-// Heartbeat is the workers' heartbeat timeout: short, so that many kills fit.
-const Heartbeat = 2 * time.Second
+// shortHeartbeat is the workers' heartbeat timeout: short, so that many kills fit.
+const shortHeartbeat = 2 * time.Second
+
+// Heartbeat is the workers' heartbeat timeout.
+func (s *Site) Heartbeat() time.Duration { return s.heartbeat }
 
 // Site is an installation. Its parts are started by its methods.
 type Site struct {
-	// Dir has Temporal's file, the store and all records.
+	// Dir has all records, and the files of Temporal and of the store.
 	Dir string
 	// Address is Temporal's, GRPC the facade's, Target the receiver's.
 	Address, GRPC, Target string
 
 	Temporal, Facade, Inbox *processes.Process
+	// Second is a facade beside Facade, SecondGRPC its address.
+	Second     *processes.Process
+	SecondGRPC string
+
+	postgres *postgres.Server   // nil where Temporal is on a file
+	ydb      *processes.Process // nil where the rows are in a file
+	store    string
+	// heartbeat is the workers' heartbeat timeout.
+	heartbeat time.Duration
 
 	injections *record.Log
 	mu         sync.Mutex
@@ -38,6 +54,15 @@ type Site struct {
 
 // New starts Temporal and a receiver on a directory, which is made.
 func New(ctx context.Context, dir string) (*Site, error) {
+	s, err := newSite(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.StartTemporal(ctx)
+}
+
+// newSite starts a receiver on a directory, which is made.
+func newSite(ctx context.Context, dir string) (*Site, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
 	}
@@ -45,17 +70,15 @@ func New(ctx context.Context, dir string) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{Dir: dir, injections: log}
+	s := &Site{Dir: dir, injections: log, heartbeat: shortHeartbeat, store: "sqlite:" + filepath.Join(dir, record.StoreFile)}
 	if s.Inbox, err = processes.Start(dir, roles.Receiver, "--dir", dir); err != nil {
 		return nil, err
 	}
-	if s.Target, err = s.Inbox.Out(ctx, "127.0.0.1:"); err != nil {
-		return nil, err
-	}
-	return s, s.StartTemporal(ctx)
+	s.Target, err = s.Inbox.Out(ctx, "127.0.0.1:")
+	return s, err
 }
 
-// StartTemporal starts Temporal on its file, and again at the same port.
+// StartTemporal starts Temporal on what it has, and again at the same port.
 func (s *Site) StartTemporal(ctx context.Context) (err error) {
 	port := "0"
 	if s.Address != "" {
@@ -63,7 +86,7 @@ func (s *Site) StartTemporal(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if s.Temporal, err = processes.Start(s.Dir, roles.Temporal, "--dir", s.Dir, "--port", port); err != nil {
+	if s.Temporal, err = processes.Start(s.Dir, roles.Temporal, append(s.database(), "--port", port)...); err != nil {
 		return err
 	}
 	s.Address, err = s.Temporal.Out(ctx, "127.0.0.1:")
@@ -71,41 +94,47 @@ func (s *Site) StartTemporal(ctx context.Context) (err error) {
 }
 
 // Store is the name of the store.
-func (s *Site) Store() string { return "sqlite:" + filepath.Join(s.Dir, record.StoreFile) }
+func (s *Site) Store() string { return s.store }
 
 // where is the address to serve at: the same every time.
-func (s *Site) where() string {
-	if s.GRPC == "" {
-		return "127.0.0.1:0"
-	}
-	return s.GRPC
-}
+func where(before string) string { return cmp.Or(before, "127.0.0.1:0") }
 
 var servesAt = regexp.MustCompile(`The facade serves\..* grpc=(\S+)`)
 
-// StartFacade starts the facade as it is shipped.
+// StartFacade starts the facade as it is shipped, and again at the same address.
 func (s *Site) StartFacade(ctx context.Context) (err error) {
-	s.Facade, err = processes.Start(s.Dir, roles.Starter, "--temporal-address", s.Address,
-		"--store", s.Store(), "--grpc-address", s.where(), "--http-address", "")
+	s.Facade, s.GRPC, err = s.facade(ctx, s.GRPC)
+	return err
+}
+
+// StartSecond starts another facade beside it, and again at the same address.
+func (s *Site) StartSecond(ctx context.Context) (err error) {
+	s.Second, s.SecondGRPC, err = s.facade(ctx, s.SecondGRPC)
+	return err
+}
+
+// facade starts one and gives its address.
+func (s *Site) facade(ctx context.Context, before string) (*processes.Process, string, error) {
+	f, err := processes.Start(s.Dir, roles.Starter, "--temporal-address", s.Address,
+		"--store", s.Store(), "--grpc-address", where(before), "--http-address", "")
 	if err != nil {
-		return err
+		return nil, before, err
 	}
-	line, err := s.Facade.Err(ctx, "The facade serves.")
+	line, err := f.Err(ctx, "The facade serves.")
 	if err != nil {
-		return err
+		return f, before, err
 	}
 	match := servesAt.FindStringSubmatch(line)
 	if match == nil {
-		return fmt.Errorf("the facade says no address: %s", line)
+		return f, before, fmt.Errorf("the facade says no address: %s", line)
 	}
-	s.GRPC = match[1]
-	return nil
+	return f, match[1], nil
 }
 
 // StartFaultyFacade starts a facade that takes orders, with a clock that may be wrong.
 func (s *Site) StartFaultyFacade(ctx context.Context, clockOff time.Duration) (err error) {
 	s.Facade, err = processes.Start(s.Dir, roles.FaultyStarter, "--temporal-address", s.Address,
-		"--store", s.Store(), "--grpc-address", s.where(), "--clock-off", clockOff.String())
+		"--store", s.Store(), "--grpc-address", where(s.GRPC), "--clock-off", clockOff.String())
 	if err != nil {
 		return err
 	}
@@ -119,7 +148,7 @@ const pollers = 4
 // StartWorker starts a worker as it is shipped and waits until it polls.
 func (s *Site) StartWorker(ctx context.Context) error {
 	w, err := processes.Start(s.Dir, roles.Worker, "--temporal-address", s.Address, "--store", s.Store(),
-		"--pollers", strconv.Itoa(pollers), "--heartbeat-timeout", Heartbeat.String())
+		"--pollers", strconv.Itoa(pollers), "--heartbeat-timeout", s.heartbeat.String())
 	if err != nil {
 		return err
 	}
@@ -131,7 +160,7 @@ func (s *Site) StartWorker(ctx context.Context) error {
 // StartFaultyWorker starts a worker that takes orders and has planted performers.
 func (s *Site) StartFaultyWorker(ctx context.Context) error {
 	w, err := processes.Start(s.Dir, roles.FaultyWorker, "--temporal-address", s.Address, "--store", s.Store(),
-		"--pollers", strconv.Itoa(pollers), "--heartbeat-timeout", Heartbeat.String())
+		"--pollers", strconv.Itoa(pollers), "--heartbeat-timeout", s.heartbeat.String())
 	if err != nil {
 		return err
 	}
@@ -183,11 +212,15 @@ func (s *Site) Order(ctx context.Context, p *processes.Process, o roles.Order) e
 
 // Stop ends everything, gently.
 func (s *Site) Stop() error {
-	parts := append(s.Workers(), s.Facade, s.Temporal, s.Inbox)
+	parts := append(s.Workers(), s.Facade, s.Second, s.Temporal, s.Inbox, s.ydb)
 	for _, p := range parts {
 		if p != nil {
 			p.Stop()
 		}
 	}
-	return s.injections.Close()
+	var err error
+	if s.postgres != nil {
+		err = s.postgres.Stop()
+	}
+	return errors.Join(err, s.injections.Close())
 }
