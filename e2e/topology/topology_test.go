@@ -46,7 +46,7 @@ func TestTopology(t *testing.T) {
 	}
 	require.Empty(t, v.Broken)
 	require.Zero(t, v.BrokenCount)
-	require.EqualValues(t, 5, v.Injections[s.Faults[0]])
+	require.Equal(t, 5, v.Injections[s.Faults[0]])
 
 	// Counted once more, without the judge.
 	calls, err := record.Read[record.Call](filepath.Join(dir, s.Name), record.CallsFile)

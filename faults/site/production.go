@@ -61,7 +61,7 @@ func (s *Site) database() []string {
 
 // OpenStore opens the store as it is.
 func (s *Site) OpenStore(ctx context.Context) (store.Actions, error) {
-	return open.Actions(ctx, s.store)
+	return open.Store(ctx, s.store)
 }
 
 // KeepRows writes the rows into a file among the records where they would end with
