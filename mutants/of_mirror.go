@@ -11,7 +11,7 @@ var ofMirror = []mutant{
 	{
 		name: "failed-rows-dropped", requirement: "F5", tests: attempts,
 		why:   "after an outage of the store lists are wrong for ever",
-		edits: alone("activities/mirror.go", "\t\t\tm.put(w.row, nil)\n", "\t\t\t_ = w\n"),
+		edits: alone("activities/mirror.go", "\t\t\tm.put(w.row, nil, w.since)\n", "\t\t\t_ = w\n"),
 	},
 	{
 		name: "store-retried-without-pause", requirement: "F5", tests: attempts,

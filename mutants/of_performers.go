@@ -1,9 +1,10 @@
 package main
 
 // performing are the tests of the performers.
-var performing = in("activities/performers")
+var performing = in("activities/performers", "outbound")
 
-// ofPerformers are bugs in what reaches the other side: activities/performers.
+// ofPerformers are bugs in what reaches the other side: activities/performers and
+// outbound, which they call it with.
 var ofPerformers = []mutant{
 	{
 		name: "http-without-key", requirement: "M-59", tests: performing,
@@ -39,16 +40,16 @@ var ofPerformers = []mutant{
 	{
 		name: "reply-read-without-end", requirement: "F11", tests: performing,
 		why:   "a target that sends for ever holds an attempt and its memory",
-		edits: alone("activities/performers/http.go", "io.LimitReader(body, most-n)", "io.LimitReader(body, 1000*most-n)"),
+		edits: alone("outbound/http.go", "io.LimitReader(body, max(0, c.maxReplyBytes-n))", "io.LimitReader(body, max(0, 1000*c.maxReplyBytes-n))"),
 	},
 	{
 		name: "broken-reply-is-success", requirement: "F12", tests: performing,
 		why:   "a target that resets in the middle counts as success",
-		edits: alone("activities/performers/http.go", "\tcase err != nil:\n\t\treturn reply, cmp.Or(", "\tcase err != nil && text == \"\" && reply.Text != \"\":\n\t\treturn reply, cmp.Or("),
+		edits: alone("activities/performers/http.go", "\treturn reply, answer.Broken\n", "\treturn reply, nil\n"),
 	},
 	{
 		name: "redirect-takes-secrets-along", requirement: "F20", tests: performing,
 		why:   "another host is told the Authorization of the first",
-		edits: alone("activities/performers/http_redirect.go", "\tif !strings.EqualFold(from.Hostname(), to.Hostname()) {\n\t\treturn true", "\tif !strings.EqualFold(from.Hostname(), to.Hostname()) {\n\t\treturn false"),
+		edits: alone("outbound/redirect.go", "\tif !strings.EqualFold(from.Hostname(), to.Hostname()) {\n\t\treturn true", "\tif !strings.EqualFold(from.Hostname(), to.Hostname()) {\n\t\treturn false"),
 	},
 }

@@ -60,7 +60,7 @@ var ofSpecs = []mutant{
 	{
 		name: "id-with-slash-accepted", requirement: "M-06", tests: rules,
 		why:   "ids of different kinds collide, and idempotency keys become ambiguous",
-		edits: alone("action/validate_identity.go", `strings.ContainsRune("-_.:~", r) })`, `strings.ContainsRune("-_.:~/", r) })`),
+		edits: alone("rule/identity.go", `strings.ContainsRune("-_.:~", r) }):`, `strings.ContainsRune("-_.:~/", r) }):`),
 	},
 	{
 		name: "normalise-drops-labels", requirement: "M-05", tests: rules,
