@@ -24,6 +24,9 @@ type Options struct {
 	// HeartbeatTimeout is how long after its last sign of life a worker's attempt
 	// counts as interrupted. Default 10 seconds.
 	HeartbeatTimeout time.Duration
+	// Clusters is how clusters are orchestrated. What changes of it is recorded by each
+	// cluster before it decides by it.
+	Clusters *workflowv1.ClusterSettings
 }
 
 // Workflows are the workflow functions of an installation.

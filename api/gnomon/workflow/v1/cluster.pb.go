@@ -13,6 +13,7 @@ import (
 	v1 "gnomon/api/gnomon/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -51,8 +52,11 @@ type ClusterState struct {
 	Owed []*NodeActionRow `protobuf:"bytes,11,rep,name=owed,proto3" json:"owed,omitempty"`
 	// Ids of the commands applied last, oldest first.
 	AppliedCommands []string `protobuf:"bytes,12,rep,name=applied_commands,json=appliedCommands,proto3" json:"applied_commands,omitempty"`
-	// Playbooks that wait for actions of the cluster and are to be told of them again.
-	Playbooks     []string `protobuf:"bytes,13,rep,name=playbooks,proto3" json:"playbooks,omitempty"`
+	// Actions of playbooks that have finished, which are told again until the playbook has
+	// gone on to another stage or has ended.
+	Settled []*Settled `protobuf:"bytes,13,rep,name=settled,proto3" json:"settled,omitempty"`
+	// What an installation sets, as the run last saw it.
+	Settings      *ClusterSettings `protobuf:"bytes,14,opt,name=settings,proto3" json:"settings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -171,11 +175,160 @@ func (x *ClusterState) GetAppliedCommands() []string {
 	return nil
 }
 
-func (x *ClusterState) GetPlaybooks() []string {
+func (x *ClusterState) GetSettled() []*Settled {
 	if x != nil {
-		return x.Playbooks
+		return x.Settled
 	}
 	return nil
+}
+
+func (x *ClusterState) GetSettings() *ClusterSettings {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+// A finished action of a playbook.
+type Settled struct {
+	state         protoimpl.MessageState   `protogen:"open.v1"`
+	Playbook      string                   `protobuf:"bytes,1,opt,name=playbook,proto3" json:"playbook,omitempty"`
+	Stage         string                   `protobuf:"bytes,2,opt,name=stage,proto3" json:"stage,omitempty"`
+	Action        *PlaybookProgress_Action `protobuf:"bytes,3,opt,name=action,proto3" json:"action,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Settled) Reset() {
+	*x = Settled{}
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Settled) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Settled) ProtoMessage() {}
+
+func (x *Settled) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Settled.ProtoReflect.Descriptor instead.
+func (*Settled) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Settled) GetPlaybook() string {
+	if x != nil {
+		return x.Playbook
+	}
+	return ""
+}
+
+func (x *Settled) GetStage() string {
+	if x != nil {
+		return x.Stage
+	}
+	return ""
+}
+
+func (x *Settled) GetAction() *PlaybookProgress_Action {
+	if x != nil {
+		return x.Action
+	}
+	return nil
+}
+
+// What an installation sets about its clusters.
+type ClusterSettings struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How often a cycle begins while actions are unfinished, and how often all nodes are
+	// visited whatever happens.
+	Interval     *durationpb.Duration `protobuf:"bytes,1,opt,name=interval,proto3" json:"interval,omitempty"`
+	SlowInterval *durationpb.Duration `protobuf:"bytes,2,opt,name=slow_interval,json=slowInterval,proto3" json:"slow_interval,omitempty"`
+	// How long one step on one node may take.
+	NodeTimeout *durationpb.Duration `protobuf:"bytes,3,opt,name=node_timeout,json=nodeTimeout,proto3" json:"node_timeout,omitempty"`
+	// Policy of R-14.
+	UnfinishedPerAgent uint32 `protobuf:"varint,4,opt,name=unfinished_per_agent,json=unfinishedPerAgent,proto3" json:"unfinished_per_agent,omitempty"`
+	BusyNodes          uint32 `protobuf:"varint,5,opt,name=busy_nodes,json=busyNodes,proto3" json:"busy_nodes,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *ClusterSettings) Reset() {
+	*x = ClusterSettings{}
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClusterSettings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClusterSettings) ProtoMessage() {}
+
+func (x *ClusterSettings) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClusterSettings.ProtoReflect.Descriptor instead.
+func (*ClusterSettings) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ClusterSettings) GetInterval() *durationpb.Duration {
+	if x != nil {
+		return x.Interval
+	}
+	return nil
+}
+
+func (x *ClusterSettings) GetSlowInterval() *durationpb.Duration {
+	if x != nil {
+		return x.SlowInterval
+	}
+	return nil
+}
+
+func (x *ClusterSettings) GetNodeTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.NodeTimeout
+	}
+	return nil
+}
+
+func (x *ClusterSettings) GetUnfinishedPerAgent() uint32 {
+	if x != nil {
+		return x.UnfinishedPerAgent
+	}
+	return 0
+}
+
+func (x *ClusterSettings) GetBusyNodes() uint32 {
+	if x != nil {
+		return x.BusyNodes
+	}
+	return 0
 }
 
 // What the core knows of a node.
@@ -187,14 +340,17 @@ type NodeRecord struct {
 	// The agent's last change that was fetched.
 	Cursor uint64 `protobuf:"varint,3,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	// Its agent has told that there is news.
-	News          bool `protobuf:"varint,4,opt,name=news,proto3" json:"news,omitempty"`
+	News bool `protobuf:"varint,4,opt,name=news,proto3" json:"news,omitempty"`
+	// Visits in a row that failed, and when the next is worth a try without news.
+	Failures      uint32                 `protobuf:"varint,5,opt,name=failures,proto3" json:"failures,omitempty"`
+	NotBefore     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *NodeRecord) Reset() {
 	*x = NodeRecord{}
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[1]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -206,7 +362,7 @@ func (x *NodeRecord) String() string {
 func (*NodeRecord) ProtoMessage() {}
 
 func (x *NodeRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[1]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -219,7 +375,7 @@ func (x *NodeRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeRecord.ProtoReflect.Descriptor instead.
 func (*NodeRecord) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{1}
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *NodeRecord) GetNode() *v1.Node {
@@ -250,6 +406,20 @@ func (x *NodeRecord) GetNews() bool {
 	return false
 }
 
+func (x *NodeRecord) GetFailures() uint32 {
+	if x != nil {
+		return x.Failures
+	}
+	return 0
+}
+
+func (x *NodeRecord) GetNotBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.NotBefore
+	}
+	return nil
+}
+
 // What the core knows of an unfinished action.
 type NodeActionRecord struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -268,7 +438,7 @@ type NodeActionRecord struct {
 
 func (x *NodeActionRecord) Reset() {
 	*x = NodeActionRecord{}
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[2]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -280,7 +450,7 @@ func (x *NodeActionRecord) String() string {
 func (*NodeActionRecord) ProtoMessage() {}
 
 func (x *NodeActionRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[2]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -293,7 +463,7 @@ func (x *NodeActionRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeActionRecord.ProtoReflect.Descriptor instead.
 func (*NodeActionRecord) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{2}
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *NodeActionRecord) GetAction() *v1.NodeAction {
@@ -342,7 +512,7 @@ type NodeActionRow struct {
 
 func (x *NodeActionRow) Reset() {
 	*x = NodeActionRow{}
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[3]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -354,7 +524,7 @@ func (x *NodeActionRow) String() string {
 func (*NodeActionRow) ProtoMessage() {}
 
 func (x *NodeActionRow) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[3]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -367,7 +537,7 @@ func (x *NodeActionRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeActionRow.ProtoReflect.Descriptor instead.
 func (*NodeActionRow) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{3}
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *NodeActionRow) GetAction() *v1.NodeAction {
@@ -398,7 +568,7 @@ type AgentSyncInput struct {
 
 func (x *AgentSyncInput) Reset() {
 	*x = AgentSyncInput{}
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[4]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -410,7 +580,7 @@ func (x *AgentSyncInput) String() string {
 func (*AgentSyncInput) ProtoMessage() {}
 
 func (x *AgentSyncInput) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[4]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -423,7 +593,7 @@ func (x *AgentSyncInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentSyncInput.ProtoReflect.Descriptor instead.
 func (*AgentSyncInput) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{4}
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *AgentSyncInput) GetIncarnation() string {
@@ -467,7 +637,7 @@ type AgentSyncResult struct {
 
 func (x *AgentSyncResult) Reset() {
 	*x = AgentSyncResult{}
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[5]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -479,7 +649,7 @@ func (x *AgentSyncResult) String() string {
 func (*AgentSyncResult) ProtoMessage() {}
 
 func (x *AgentSyncResult) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[5]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -492,7 +662,7 @@ func (x *AgentSyncResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentSyncResult.ProtoReflect.Descriptor instead.
 func (*AgentSyncResult) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{5}
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *AgentSyncResult) GetIncarnation() string {
@@ -557,7 +727,7 @@ type AgentPushInput struct {
 
 func (x *AgentPushInput) Reset() {
 	*x = AgentPushInput{}
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[6]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -569,7 +739,7 @@ func (x *AgentPushInput) String() string {
 func (*AgentPushInput) ProtoMessage() {}
 
 func (x *AgentPushInput) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[6]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -582,7 +752,7 @@ func (x *AgentPushInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentPushInput.ProtoReflect.Descriptor instead.
 func (*AgentPushInput) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{6}
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *AgentPushInput) GetActions() []*v1.NodeAction {
@@ -609,7 +779,7 @@ type AgentPushResult struct {
 
 func (x *AgentPushResult) Reset() {
 	*x = AgentPushResult{}
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[7]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -621,7 +791,7 @@ func (x *AgentPushResult) String() string {
 func (*AgentPushResult) ProtoMessage() {}
 
 func (x *AgentPushResult) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[7]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -634,7 +804,7 @@ func (x *AgentPushResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentPushResult.ProtoReflect.Descriptor instead.
 func (*AgentPushResult) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{7}
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *AgentPushResult) GetRefused() []*AgentPushResult_Refused {
@@ -654,7 +824,7 @@ type AgentCancelInput struct {
 
 func (x *AgentCancelInput) Reset() {
 	*x = AgentCancelInput{}
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[8]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -666,7 +836,7 @@ func (x *AgentCancelInput) String() string {
 func (*AgentCancelInput) ProtoMessage() {}
 
 func (x *AgentCancelInput) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[8]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -679,7 +849,7 @@ func (x *AgentCancelInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentCancelInput.ProtoReflect.Descriptor instead.
 func (*AgentCancelInput) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{8}
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AgentCancelInput) GetCancels() []*AgentCancelInput_Cancel {
@@ -700,7 +870,7 @@ type News struct {
 
 func (x *News) Reset() {
 	*x = News{}
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[9]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -712,7 +882,7 @@ func (x *News) String() string {
 func (*News) ProtoMessage() {}
 
 func (x *News) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[9]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -725,7 +895,7 @@ func (x *News) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use News.ProtoReflect.Descriptor instead.
 func (*News) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{9}
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *News) GetNode() *v1.Node {
@@ -747,7 +917,7 @@ type PlaybookProgress struct {
 
 func (x *PlaybookProgress) Reset() {
 	*x = PlaybookProgress{}
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[10]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -759,7 +929,7 @@ func (x *PlaybookProgress) String() string {
 func (*PlaybookProgress) ProtoMessage() {}
 
 func (x *PlaybookProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[10]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -772,7 +942,7 @@ func (x *PlaybookProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaybookProgress.ProtoReflect.Descriptor instead.
 func (*PlaybookProgress) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{10}
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PlaybookProgress) GetActions() []*PlaybookProgress_Action {
@@ -780,6 +950,336 @@ func (x *PlaybookProgress) GetActions() []*PlaybookProgress_Action {
 		return x.Actions
 	}
 	return nil
+}
+
+// Payload of the signal command and argument of the update command of a cluster.
+type ClusterCommand struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Applied once, however often it comes. Empty: every one counts.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Types that are valid to be assigned to Command:
+	//
+	//	*ClusterCommand_Schedule_
+	//	*ClusterCommand_Approve
+	//	*ClusterCommand_Reject
+	//	*ClusterCommand_Cancel
+	//	*ClusterCommand_Nudge_
+	//	*ClusterCommand_Register
+	//	*ClusterCommand_Remove
+	Command       isClusterCommand_Command `protobuf_oneof:"command"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClusterCommand) Reset() {
+	*x = ClusterCommand{}
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClusterCommand) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClusterCommand) ProtoMessage() {}
+
+func (x *ClusterCommand) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClusterCommand.ProtoReflect.Descriptor instead.
+func (*ClusterCommand) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ClusterCommand) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ClusterCommand) GetCommand() isClusterCommand_Command {
+	if x != nil {
+		return x.Command
+	}
+	return nil
+}
+
+func (x *ClusterCommand) GetSchedule() *ClusterCommand_Schedule {
+	if x != nil {
+		if x, ok := x.Command.(*ClusterCommand_Schedule_); ok {
+			return x.Schedule
+		}
+	}
+	return nil
+}
+
+func (x *ClusterCommand) GetApprove() *ClusterCommand_Decision {
+	if x != nil {
+		if x, ok := x.Command.(*ClusterCommand_Approve); ok {
+			return x.Approve
+		}
+	}
+	return nil
+}
+
+func (x *ClusterCommand) GetReject() *ClusterCommand_Decision {
+	if x != nil {
+		if x, ok := x.Command.(*ClusterCommand_Reject); ok {
+			return x.Reject
+		}
+	}
+	return nil
+}
+
+func (x *ClusterCommand) GetCancel() *ClusterCommand_Decision {
+	if x != nil {
+		if x, ok := x.Command.(*ClusterCommand_Cancel); ok {
+			return x.Cancel
+		}
+	}
+	return nil
+}
+
+func (x *ClusterCommand) GetNudge() *ClusterCommand_Nudge {
+	if x != nil {
+		if x, ok := x.Command.(*ClusterCommand_Nudge_); ok {
+			return x.Nudge
+		}
+	}
+	return nil
+}
+
+func (x *ClusterCommand) GetRegister() *v1.Node {
+	if x != nil {
+		if x, ok := x.Command.(*ClusterCommand_Register); ok {
+			return x.Register
+		}
+	}
+	return nil
+}
+
+func (x *ClusterCommand) GetRemove() *ClusterCommand_RemoveNode {
+	if x != nil {
+		if x, ok := x.Command.(*ClusterCommand_Remove); ok {
+			return x.Remove
+		}
+	}
+	return nil
+}
+
+type isClusterCommand_Command interface {
+	isClusterCommand_Command()
+}
+
+type ClusterCommand_Schedule_ struct {
+	Schedule *ClusterCommand_Schedule `protobuf:"bytes,2,opt,name=schedule,proto3,oneof"`
+}
+
+type ClusterCommand_Approve struct {
+	Approve *ClusterCommand_Decision `protobuf:"bytes,3,opt,name=approve,proto3,oneof"`
+}
+
+type ClusterCommand_Reject struct {
+	Reject *ClusterCommand_Decision `protobuf:"bytes,4,opt,name=reject,proto3,oneof"`
+}
+
+type ClusterCommand_Cancel struct {
+	Cancel *ClusterCommand_Decision `protobuf:"bytes,5,opt,name=cancel,proto3,oneof"`
+}
+
+type ClusterCommand_Nudge_ struct {
+	Nudge *ClusterCommand_Nudge `protobuf:"bytes,6,opt,name=nudge,proto3,oneof"`
+}
+
+type ClusterCommand_Register struct {
+	Register *v1.Node `protobuf:"bytes,7,opt,name=register,proto3,oneof"`
+}
+
+type ClusterCommand_Remove struct {
+	Remove *ClusterCommand_RemoveNode `protobuf:"bytes,8,opt,name=remove,proto3,oneof"`
+}
+
+func (*ClusterCommand_Schedule_) isClusterCommand_Command() {}
+
+func (*ClusterCommand_Approve) isClusterCommand_Command() {}
+
+func (*ClusterCommand_Reject) isClusterCommand_Command() {}
+
+func (*ClusterCommand_Cancel) isClusterCommand_Command() {}
+
+func (*ClusterCommand_Nudge_) isClusterCommand_Command() {}
+
+func (*ClusterCommand_Register) isClusterCommand_Command() {}
+
+func (*ClusterCommand_Remove) isClusterCommand_Command() {}
+
+// Answer to the update command of a cluster.
+type ClusterResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The action that the command was about, the first of several.
+	Action *v1.NodeAction `protobuf:"bytes,1,opt,name=action,proto3" json:"action,omitempty"`
+	Node   *v1.Node       `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`
+	// The cycle that the command leads to.
+	Cycle uint64 `protobuf:"varint,3,opt,name=cycle,proto3" json:"cycle,omitempty"`
+	// The place of the action's row among its rows.
+	Sequence      uint64                 `protobuf:"varint,4,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	Incarnation   *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClusterResult) Reset() {
+	*x = ClusterResult{}
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClusterResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClusterResult) ProtoMessage() {}
+
+func (x *ClusterResult) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClusterResult.ProtoReflect.Descriptor instead.
+func (*ClusterResult) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ClusterResult) GetAction() *v1.NodeAction {
+	if x != nil {
+		return x.Action
+	}
+	return nil
+}
+
+func (x *ClusterResult) GetNode() *v1.Node {
+	if x != nil {
+		return x.Node
+	}
+	return nil
+}
+
+func (x *ClusterResult) GetCycle() uint64 {
+	if x != nil {
+		return x.Cycle
+	}
+	return 0
+}
+
+func (x *ClusterResult) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *ClusterResult) GetIncarnation() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Incarnation
+	}
+	return nil
+}
+
+// Input of the activity MirrorNodes: rows for the store, the newest of each action.
+type MirrorNodesInput struct {
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Cluster     string                 `protobuf:"bytes,1,opt,name=cluster,proto3" json:"cluster,omitempty"`
+	Incarnation *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	Rows        []*NodeActionRow       `protobuf:"bytes,3,rep,name=rows,proto3" json:"rows,omitempty"`
+	// The cluster as its last cycle left it.
+	View          *v1.Cluster `protobuf:"bytes,4,opt,name=view,proto3" json:"view,omitempty"`
+	Sequence      uint64      `protobuf:"varint,5,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MirrorNodesInput) Reset() {
+	*x = MirrorNodesInput{}
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MirrorNodesInput) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MirrorNodesInput) ProtoMessage() {}
+
+func (x *MirrorNodesInput) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MirrorNodesInput.ProtoReflect.Descriptor instead.
+func (*MirrorNodesInput) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *MirrorNodesInput) GetCluster() string {
+	if x != nil {
+		return x.Cluster
+	}
+	return ""
+}
+
+func (x *MirrorNodesInput) GetIncarnation() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Incarnation
+	}
+	return nil
+}
+
+func (x *MirrorNodesInput) GetRows() []*NodeActionRow {
+	if x != nil {
+		return x.Rows
+	}
+	return nil
+}
+
+func (x *MirrorNodesInput) GetView() *v1.Cluster {
+	if x != nil {
+		return x.View
+	}
+	return nil
+}
+
+func (x *MirrorNodesInput) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
 }
 
 // An action the agent does not take, for good.
@@ -796,7 +1296,7 @@ type AgentPushResult_Refused struct {
 
 func (x *AgentPushResult_Refused) Reset() {
 	*x = AgentPushResult_Refused{}
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[11]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -808,7 +1308,7 @@ func (x *AgentPushResult_Refused) String() string {
 func (*AgentPushResult_Refused) ProtoMessage() {}
 
 func (x *AgentPushResult_Refused) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[11]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -821,7 +1321,7 @@ func (x *AgentPushResult_Refused) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentPushResult_Refused.ProtoReflect.Descriptor instead.
 func (*AgentPushResult_Refused) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{7, 0}
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{9, 0}
 }
 
 func (x *AgentPushResult_Refused) GetId() string {
@@ -856,7 +1356,7 @@ type AgentCancelInput_Cancel struct {
 
 func (x *AgentCancelInput_Cancel) Reset() {
 	*x = AgentCancelInput_Cancel{}
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[12]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -868,7 +1368,7 @@ func (x *AgentCancelInput_Cancel) String() string {
 func (*AgentCancelInput_Cancel) ProtoMessage() {}
 
 func (x *AgentCancelInput_Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[12]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -881,7 +1381,7 @@ func (x *AgentCancelInput_Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentCancelInput_Cancel.ProtoReflect.Descriptor instead.
 func (*AgentCancelInput_Cancel) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{8, 0}
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{10, 0}
 }
 
 func (x *AgentCancelInput_Cancel) GetId() string {
@@ -911,7 +1411,7 @@ type PlaybookProgress_Action struct {
 
 func (x *PlaybookProgress_Action) Reset() {
 	*x = PlaybookProgress_Action{}
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[13]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -923,7 +1423,7 @@ func (x *PlaybookProgress_Action) String() string {
 func (*PlaybookProgress_Action) ProtoMessage() {}
 
 func (x *PlaybookProgress_Action) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[13]
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -936,7 +1436,7 @@ func (x *PlaybookProgress_Action) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaybookProgress_Action.ProtoReflect.Descriptor instead.
 func (*PlaybookProgress_Action) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{10, 0}
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{12, 0}
 }
 
 func (x *PlaybookProgress_Action) GetId() string {
@@ -967,11 +1467,223 @@ func (x *PlaybookProgress_Action) GetReason() string {
 	return ""
 }
 
+// Records actions. Of a playbook: one that is known already is left as it is.
+type ClusterCommand_Schedule struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Actions       []*v1.NodeAction       `protobuf:"bytes,1,rep,name=actions,proto3" json:"actions,omitempty"`
+	RequestId     string                 `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	Digest        string                 `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClusterCommand_Schedule) Reset() {
+	*x = ClusterCommand_Schedule{}
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClusterCommand_Schedule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClusterCommand_Schedule) ProtoMessage() {}
+
+func (x *ClusterCommand_Schedule) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClusterCommand_Schedule.ProtoReflect.Descriptor instead.
+func (*ClusterCommand_Schedule) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{13, 0}
+}
+
+func (x *ClusterCommand_Schedule) GetActions() []*v1.NodeAction {
+	if x != nil {
+		return x.Actions
+	}
+	return nil
+}
+
+func (x *ClusterCommand_Schedule) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *ClusterCommand_Schedule) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+// About one action.
+type ClusterCommand_Decision struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Action        string                 `protobuf:"bytes,1,opt,name=action,proto3" json:"action,omitempty"`
+	By            string                 `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
+	Reason        string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClusterCommand_Decision) Reset() {
+	*x = ClusterCommand_Decision{}
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClusterCommand_Decision) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClusterCommand_Decision) ProtoMessage() {}
+
+func (x *ClusterCommand_Decision) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClusterCommand_Decision.ProtoReflect.Descriptor instead.
+func (*ClusterCommand_Decision) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{13, 1}
+}
+
+func (x *ClusterCommand_Decision) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+func (x *ClusterCommand_Decision) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *ClusterCommand_Decision) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// A cycle that visits all nodes and tells all playbooks.
+type ClusterCommand_Nudge struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClusterCommand_Nudge) Reset() {
+	*x = ClusterCommand_Nudge{}
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClusterCommand_Nudge) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClusterCommand_Nudge) ProtoMessage() {}
+
+func (x *ClusterCommand_Nudge) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClusterCommand_Nudge.ProtoReflect.Descriptor instead.
+func (*ClusterCommand_Nudge) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{13, 2}
+}
+
+// Forgets a node.
+type ClusterCommand_RemoveNode struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Node          string                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	Force         bool                   `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClusterCommand_RemoveNode) Reset() {
+	*x = ClusterCommand_RemoveNode{}
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClusterCommand_RemoveNode) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClusterCommand_RemoveNode) ProtoMessage() {}
+
+func (x *ClusterCommand_RemoveNode) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_cluster_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClusterCommand_RemoveNode.ProtoReflect.Descriptor instead.
+func (*ClusterCommand_RemoveNode) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_cluster_proto_rawDescGZIP(), []int{13, 3}
+}
+
+func (x *ClusterCommand_RemoveNode) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *ClusterCommand_RemoveNode) GetForce() bool {
+	if x != nil {
+		return x.Force
+	}
+	return false
+}
+
 var File_gnomon_workflow_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_gnomon_workflow_v1_cluster_proto_rawDesc = "" +
 	"\n" +
-	" gnomon/workflow/v1/cluster.proto\x12\x12gnomon.workflow.v1\x1a\x1fgnomon/v1/cluster_service.proto\x1a\x1bgnomon/v1/node_action.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbb\x04\n" +
+	" gnomon/workflow/v1/cluster.proto\x12\x12gnomon.workflow.v1\x1a\x1fgnomon/v1/cluster_service.proto\x1a\x1bgnomon/v1/node_action.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x95\x05\n" +
 	"\fClusterState\x12\x18\n" +
 	"\acluster\x18\x01 \x01(\tR\acluster\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\rR\aversion\x124\n" +
@@ -990,14 +1702,29 @@ const file_gnomon_workflow_v1_cluster_proto_rawDesc = "" +
 	"\bsequence\x18\n" +
 	" \x01(\x04R\bsequence\x125\n" +
 	"\x04owed\x18\v \x03(\v2!.gnomon.workflow.v1.NodeActionRowR\x04owed\x12)\n" +
-	"\x10applied_commands\x18\f \x03(\tR\x0fappliedCommands\x12\x1c\n" +
-	"\tplaybooks\x18\r \x03(\tR\tplaybooks\"\x7f\n" +
+	"\x10applied_commands\x18\f \x03(\tR\x0fappliedCommands\x125\n" +
+	"\asettled\x18\r \x03(\v2\x1b.gnomon.workflow.v1.SettledR\asettled\x12?\n" +
+	"\bsettings\x18\x0e \x01(\v2#.gnomon.workflow.v1.ClusterSettingsR\bsettings\"\x80\x01\n" +
+	"\aSettled\x12\x1a\n" +
+	"\bplaybook\x18\x01 \x01(\tR\bplaybook\x12\x14\n" +
+	"\x05stage\x18\x02 \x01(\tR\x05stage\x12C\n" +
+	"\x06action\x18\x03 \x01(\v2+.gnomon.workflow.v1.PlaybookProgress.ActionR\x06action\"\x97\x02\n" +
+	"\x0fClusterSettings\x125\n" +
+	"\binterval\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\binterval\x12>\n" +
+	"\rslow_interval\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\fslowInterval\x12<\n" +
+	"\fnode_timeout\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\vnodeTimeout\x120\n" +
+	"\x14unfinished_per_agent\x18\x04 \x01(\rR\x12unfinishedPerAgent\x12\x1d\n" +
+	"\n" +
+	"busy_nodes\x18\x05 \x01(\rR\tbusyNodes\"\xd6\x01\n" +
 	"\n" +
 	"NodeRecord\x12#\n" +
 	"\x04node\x18\x01 \x01(\v2\x0f.gnomon.v1.NodeR\x04node\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x16\n" +
 	"\x06cursor\x18\x03 \x01(\x04R\x06cursor\x12\x12\n" +
-	"\x04news\x18\x04 \x01(\bR\x04news\"\xc4\x01\n" +
+	"\x04news\x18\x04 \x01(\bR\x04news\x12\x1a\n" +
+	"\bfailures\x18\x05 \x01(\rR\bfailures\x129\n" +
+	"\n" +
+	"not_before\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tnotBefore\"\xc4\x01\n" +
 	"\x10NodeActionRecord\x12-\n" +
 	"\x06action\x18\x01 \x01(\v2\x15.gnomon.v1.NodeActionR\x06action\x12%\n" +
 	"\x0epush_attempted\x18\x02 \x01(\bR\rpushAttempted\x12#\n" +
@@ -1042,7 +1769,43 @@ const file_gnomon_workflow_v1_cluster_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x121\n" +
 	"\x05state\x18\x03 \x01(\x0e2\x1b.gnomon.v1.NodeAction.StateR\x05state\x12\x16\n" +
-	"\x06reason\x18\x04 \x01(\tR\x06reasonB*Z(gnomon/api/gnomon/workflow/v1;workflowv1b\x06proto3"
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"\x88\x06\n" +
+	"\x0eClusterCommand\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12I\n" +
+	"\bschedule\x18\x02 \x01(\v2+.gnomon.workflow.v1.ClusterCommand.ScheduleH\x00R\bschedule\x12G\n" +
+	"\aapprove\x18\x03 \x01(\v2+.gnomon.workflow.v1.ClusterCommand.DecisionH\x00R\aapprove\x12E\n" +
+	"\x06reject\x18\x04 \x01(\v2+.gnomon.workflow.v1.ClusterCommand.DecisionH\x00R\x06reject\x12E\n" +
+	"\x06cancel\x18\x05 \x01(\v2+.gnomon.workflow.v1.ClusterCommand.DecisionH\x00R\x06cancel\x12@\n" +
+	"\x05nudge\x18\x06 \x01(\v2(.gnomon.workflow.v1.ClusterCommand.NudgeH\x00R\x05nudge\x12-\n" +
+	"\bregister\x18\a \x01(\v2\x0f.gnomon.v1.NodeH\x00R\bregister\x12G\n" +
+	"\x06remove\x18\b \x01(\v2-.gnomon.workflow.v1.ClusterCommand.RemoveNodeH\x00R\x06remove\x1ar\n" +
+	"\bSchedule\x12/\n" +
+	"\aactions\x18\x01 \x03(\v2\x15.gnomon.v1.NodeActionR\aactions\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x02 \x01(\tR\trequestId\x12\x16\n" +
+	"\x06digest\x18\x03 \x01(\tR\x06digest\x1aJ\n" +
+	"\bDecision\x12\x16\n" +
+	"\x06action\x18\x01 \x01(\tR\x06action\x12\x0e\n" +
+	"\x02by\x18\x02 \x01(\tR\x02by\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\x1a\a\n" +
+	"\x05Nudge\x1a6\n" +
+	"\n" +
+	"RemoveNode\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\tR\x04node\x12\x14\n" +
+	"\x05force\x18\x02 \x01(\bR\x05forceB\t\n" +
+	"\acommand\"\xd3\x01\n" +
+	"\rClusterResult\x12-\n" +
+	"\x06action\x18\x01 \x01(\v2\x15.gnomon.v1.NodeActionR\x06action\x12#\n" +
+	"\x04node\x18\x02 \x01(\v2\x0f.gnomon.v1.NodeR\x04node\x12\x14\n" +
+	"\x05cycle\x18\x03 \x01(\x04R\x05cycle\x12\x1a\n" +
+	"\bsequence\x18\x04 \x01(\x04R\bsequence\x12<\n" +
+	"\vincarnation\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vincarnation\"\xe5\x01\n" +
+	"\x10MirrorNodesInput\x12\x18\n" +
+	"\acluster\x18\x01 \x01(\tR\acluster\x12<\n" +
+	"\vincarnation\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vincarnation\x125\n" +
+	"\x04rows\x18\x03 \x03(\v2!.gnomon.workflow.v1.NodeActionRowR\x04rows\x12&\n" +
+	"\x04view\x18\x04 \x01(\v2\x12.gnomon.v1.ClusterR\x04view\x12\x1a\n" +
+	"\bsequence\x18\x05 \x01(\x04R\bsequenceB*Z(gnomon/api/gnomon/workflow/v1;workflowv1b\x06proto3"
 
 var (
 	file_gnomon_workflow_v1_cluster_proto_rawDescOnce sync.Once
@@ -1056,52 +1819,84 @@ func file_gnomon_workflow_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_gnomon_workflow_v1_cluster_proto_rawDescData
 }
 
-var file_gnomon_workflow_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_gnomon_workflow_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_gnomon_workflow_v1_cluster_proto_goTypes = []any{
-	(*ClusterState)(nil),            // 0: gnomon.workflow.v1.ClusterState
-	(*NodeRecord)(nil),              // 1: gnomon.workflow.v1.NodeRecord
-	(*NodeActionRecord)(nil),        // 2: gnomon.workflow.v1.NodeActionRecord
-	(*NodeActionRow)(nil),           // 3: gnomon.workflow.v1.NodeActionRow
-	(*AgentSyncInput)(nil),          // 4: gnomon.workflow.v1.AgentSyncInput
-	(*AgentSyncResult)(nil),         // 5: gnomon.workflow.v1.AgentSyncResult
-	(*AgentPushInput)(nil),          // 6: gnomon.workflow.v1.AgentPushInput
-	(*AgentPushResult)(nil),         // 7: gnomon.workflow.v1.AgentPushResult
-	(*AgentCancelInput)(nil),        // 8: gnomon.workflow.v1.AgentCancelInput
-	(*News)(nil),                    // 9: gnomon.workflow.v1.News
-	(*PlaybookProgress)(nil),        // 10: gnomon.workflow.v1.PlaybookProgress
-	(*AgentPushResult_Refused)(nil), // 11: gnomon.workflow.v1.AgentPushResult.Refused
-	(*AgentCancelInput_Cancel)(nil), // 12: gnomon.workflow.v1.AgentCancelInput.Cancel
-	(*PlaybookProgress_Action)(nil), // 13: gnomon.workflow.v1.PlaybookProgress.Action
-	(*v1.Cycle)(nil),                // 14: gnomon.v1.Cycle
-	(*timestamppb.Timestamp)(nil),   // 15: google.protobuf.Timestamp
-	(*v1.Node)(nil),                 // 16: gnomon.v1.Node
-	(*v1.NodeAction)(nil),           // 17: gnomon.v1.NodeAction
-	(v1.NodeAction_State)(0),        // 18: gnomon.v1.NodeAction.State
+	(*ClusterState)(nil),              // 0: gnomon.workflow.v1.ClusterState
+	(*Settled)(nil),                   // 1: gnomon.workflow.v1.Settled
+	(*ClusterSettings)(nil),           // 2: gnomon.workflow.v1.ClusterSettings
+	(*NodeRecord)(nil),                // 3: gnomon.workflow.v1.NodeRecord
+	(*NodeActionRecord)(nil),          // 4: gnomon.workflow.v1.NodeActionRecord
+	(*NodeActionRow)(nil),             // 5: gnomon.workflow.v1.NodeActionRow
+	(*AgentSyncInput)(nil),            // 6: gnomon.workflow.v1.AgentSyncInput
+	(*AgentSyncResult)(nil),           // 7: gnomon.workflow.v1.AgentSyncResult
+	(*AgentPushInput)(nil),            // 8: gnomon.workflow.v1.AgentPushInput
+	(*AgentPushResult)(nil),           // 9: gnomon.workflow.v1.AgentPushResult
+	(*AgentCancelInput)(nil),          // 10: gnomon.workflow.v1.AgentCancelInput
+	(*News)(nil),                      // 11: gnomon.workflow.v1.News
+	(*PlaybookProgress)(nil),          // 12: gnomon.workflow.v1.PlaybookProgress
+	(*ClusterCommand)(nil),            // 13: gnomon.workflow.v1.ClusterCommand
+	(*ClusterResult)(nil),             // 14: gnomon.workflow.v1.ClusterResult
+	(*MirrorNodesInput)(nil),          // 15: gnomon.workflow.v1.MirrorNodesInput
+	(*AgentPushResult_Refused)(nil),   // 16: gnomon.workflow.v1.AgentPushResult.Refused
+	(*AgentCancelInput_Cancel)(nil),   // 17: gnomon.workflow.v1.AgentCancelInput.Cancel
+	(*PlaybookProgress_Action)(nil),   // 18: gnomon.workflow.v1.PlaybookProgress.Action
+	(*ClusterCommand_Schedule)(nil),   // 19: gnomon.workflow.v1.ClusterCommand.Schedule
+	(*ClusterCommand_Decision)(nil),   // 20: gnomon.workflow.v1.ClusterCommand.Decision
+	(*ClusterCommand_Nudge)(nil),      // 21: gnomon.workflow.v1.ClusterCommand.Nudge
+	(*ClusterCommand_RemoveNode)(nil), // 22: gnomon.workflow.v1.ClusterCommand.RemoveNode
+	(*v1.Cycle)(nil),                  // 23: gnomon.v1.Cycle
+	(*timestamppb.Timestamp)(nil),     // 24: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),       // 25: google.protobuf.Duration
+	(*v1.Node)(nil),                   // 26: gnomon.v1.Node
+	(*v1.NodeAction)(nil),             // 27: gnomon.v1.NodeAction
+	(*v1.Cluster)(nil),                // 28: gnomon.v1.Cluster
+	(v1.NodeAction_State)(0),          // 29: gnomon.v1.NodeAction.State
 }
 var file_gnomon_workflow_v1_cluster_proto_depIdxs = []int32{
-	1,  // 0: gnomon.workflow.v1.ClusterState.nodes:type_name -> gnomon.workflow.v1.NodeRecord
-	2,  // 1: gnomon.workflow.v1.ClusterState.unfinished:type_name -> gnomon.workflow.v1.NodeActionRecord
-	14, // 2: gnomon.workflow.v1.ClusterState.last_cycle:type_name -> gnomon.v1.Cycle
-	15, // 3: gnomon.workflow.v1.ClusterState.last_round:type_name -> google.protobuf.Timestamp
-	15, // 4: gnomon.workflow.v1.ClusterState.incarnation:type_name -> google.protobuf.Timestamp
-	3,  // 5: gnomon.workflow.v1.ClusterState.owed:type_name -> gnomon.workflow.v1.NodeActionRow
-	16, // 6: gnomon.workflow.v1.NodeRecord.node:type_name -> gnomon.v1.Node
-	17, // 7: gnomon.workflow.v1.NodeActionRecord.action:type_name -> gnomon.v1.NodeAction
-	17, // 8: gnomon.workflow.v1.NodeActionRow.action:type_name -> gnomon.v1.NodeAction
-	17, // 9: gnomon.workflow.v1.AgentSyncResult.records:type_name -> gnomon.v1.NodeAction
-	17, // 10: gnomon.workflow.v1.AgentPushInput.actions:type_name -> gnomon.v1.NodeAction
-	15, // 11: gnomon.workflow.v1.AgentPushInput.valid_before:type_name -> google.protobuf.Timestamp
-	11, // 12: gnomon.workflow.v1.AgentPushResult.refused:type_name -> gnomon.workflow.v1.AgentPushResult.Refused
-	12, // 13: gnomon.workflow.v1.AgentCancelInput.cancels:type_name -> gnomon.workflow.v1.AgentCancelInput.Cancel
-	16, // 14: gnomon.workflow.v1.News.node:type_name -> gnomon.v1.Node
-	13, // 15: gnomon.workflow.v1.PlaybookProgress.actions:type_name -> gnomon.workflow.v1.PlaybookProgress.Action
-	18, // 16: gnomon.workflow.v1.AgentPushResult.Refused.state:type_name -> gnomon.v1.NodeAction.State
-	18, // 17: gnomon.workflow.v1.PlaybookProgress.Action.state:type_name -> gnomon.v1.NodeAction.State
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	3,  // 0: gnomon.workflow.v1.ClusterState.nodes:type_name -> gnomon.workflow.v1.NodeRecord
+	4,  // 1: gnomon.workflow.v1.ClusterState.unfinished:type_name -> gnomon.workflow.v1.NodeActionRecord
+	23, // 2: gnomon.workflow.v1.ClusterState.last_cycle:type_name -> gnomon.v1.Cycle
+	24, // 3: gnomon.workflow.v1.ClusterState.last_round:type_name -> google.protobuf.Timestamp
+	24, // 4: gnomon.workflow.v1.ClusterState.incarnation:type_name -> google.protobuf.Timestamp
+	5,  // 5: gnomon.workflow.v1.ClusterState.owed:type_name -> gnomon.workflow.v1.NodeActionRow
+	1,  // 6: gnomon.workflow.v1.ClusterState.settled:type_name -> gnomon.workflow.v1.Settled
+	2,  // 7: gnomon.workflow.v1.ClusterState.settings:type_name -> gnomon.workflow.v1.ClusterSettings
+	18, // 8: gnomon.workflow.v1.Settled.action:type_name -> gnomon.workflow.v1.PlaybookProgress.Action
+	25, // 9: gnomon.workflow.v1.ClusterSettings.interval:type_name -> google.protobuf.Duration
+	25, // 10: gnomon.workflow.v1.ClusterSettings.slow_interval:type_name -> google.protobuf.Duration
+	25, // 11: gnomon.workflow.v1.ClusterSettings.node_timeout:type_name -> google.protobuf.Duration
+	26, // 12: gnomon.workflow.v1.NodeRecord.node:type_name -> gnomon.v1.Node
+	24, // 13: gnomon.workflow.v1.NodeRecord.not_before:type_name -> google.protobuf.Timestamp
+	27, // 14: gnomon.workflow.v1.NodeActionRecord.action:type_name -> gnomon.v1.NodeAction
+	27, // 15: gnomon.workflow.v1.NodeActionRow.action:type_name -> gnomon.v1.NodeAction
+	27, // 16: gnomon.workflow.v1.AgentSyncResult.records:type_name -> gnomon.v1.NodeAction
+	27, // 17: gnomon.workflow.v1.AgentPushInput.actions:type_name -> gnomon.v1.NodeAction
+	24, // 18: gnomon.workflow.v1.AgentPushInput.valid_before:type_name -> google.protobuf.Timestamp
+	16, // 19: gnomon.workflow.v1.AgentPushResult.refused:type_name -> gnomon.workflow.v1.AgentPushResult.Refused
+	17, // 20: gnomon.workflow.v1.AgentCancelInput.cancels:type_name -> gnomon.workflow.v1.AgentCancelInput.Cancel
+	26, // 21: gnomon.workflow.v1.News.node:type_name -> gnomon.v1.Node
+	18, // 22: gnomon.workflow.v1.PlaybookProgress.actions:type_name -> gnomon.workflow.v1.PlaybookProgress.Action
+	19, // 23: gnomon.workflow.v1.ClusterCommand.schedule:type_name -> gnomon.workflow.v1.ClusterCommand.Schedule
+	20, // 24: gnomon.workflow.v1.ClusterCommand.approve:type_name -> gnomon.workflow.v1.ClusterCommand.Decision
+	20, // 25: gnomon.workflow.v1.ClusterCommand.reject:type_name -> gnomon.workflow.v1.ClusterCommand.Decision
+	20, // 26: gnomon.workflow.v1.ClusterCommand.cancel:type_name -> gnomon.workflow.v1.ClusterCommand.Decision
+	21, // 27: gnomon.workflow.v1.ClusterCommand.nudge:type_name -> gnomon.workflow.v1.ClusterCommand.Nudge
+	26, // 28: gnomon.workflow.v1.ClusterCommand.register:type_name -> gnomon.v1.Node
+	22, // 29: gnomon.workflow.v1.ClusterCommand.remove:type_name -> gnomon.workflow.v1.ClusterCommand.RemoveNode
+	27, // 30: gnomon.workflow.v1.ClusterResult.action:type_name -> gnomon.v1.NodeAction
+	26, // 31: gnomon.workflow.v1.ClusterResult.node:type_name -> gnomon.v1.Node
+	24, // 32: gnomon.workflow.v1.ClusterResult.incarnation:type_name -> google.protobuf.Timestamp
+	24, // 33: gnomon.workflow.v1.MirrorNodesInput.incarnation:type_name -> google.protobuf.Timestamp
+	5,  // 34: gnomon.workflow.v1.MirrorNodesInput.rows:type_name -> gnomon.workflow.v1.NodeActionRow
+	28, // 35: gnomon.workflow.v1.MirrorNodesInput.view:type_name -> gnomon.v1.Cluster
+	29, // 36: gnomon.workflow.v1.AgentPushResult.Refused.state:type_name -> gnomon.v1.NodeAction.State
+	29, // 37: gnomon.workflow.v1.PlaybookProgress.Action.state:type_name -> gnomon.v1.NodeAction.State
+	27, // 38: gnomon.workflow.v1.ClusterCommand.Schedule.actions:type_name -> gnomon.v1.NodeAction
+	39, // [39:39] is the sub-list for method output_type
+	39, // [39:39] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_gnomon_workflow_v1_cluster_proto_init() }
@@ -1109,13 +1904,22 @@ func file_gnomon_workflow_v1_cluster_proto_init() {
 	if File_gnomon_workflow_v1_cluster_proto != nil {
 		return
 	}
+	file_gnomon_workflow_v1_cluster_proto_msgTypes[13].OneofWrappers = []any{
+		(*ClusterCommand_Schedule_)(nil),
+		(*ClusterCommand_Approve)(nil),
+		(*ClusterCommand_Reject)(nil),
+		(*ClusterCommand_Cancel)(nil),
+		(*ClusterCommand_Nudge_)(nil),
+		(*ClusterCommand_Register)(nil),
+		(*ClusterCommand_Remove)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gnomon_workflow_v1_cluster_proto_rawDesc), len(file_gnomon_workflow_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -15,6 +15,21 @@ const (
 	// AgentCancelActivity has an agent stop actions.
 	AgentCancelActivity = "AgentCancel"
 
+	// MirrorNodesActivity stores rows of node actions.
+	MirrorNodesActivity = "MirrorNodes"
+	// ClusterCommandActivity sends commands to a cluster, which is started if need be, on
+	// behalf of a playbook.
+	ClusterCommandActivity = "ClusterCommand"
+	// ClusterNodesActivity asks a cluster for its nodes, on behalf of a playbook.
+	ClusterNodesActivity = "ClusterNodes"
+
+	// CommandCluster is the signal and update of a cluster's commands (ClusterCommand).
+	CommandCluster = "command"
+	// QueryCluster answers the Cluster as the workflow has it.
+	QueryCluster = "cluster"
+	// QueryNodeAction answers one unfinished NodeAction by its id.
+	QueryNodeAction = "action"
+
 	// SignalNews says that an agent has something to tell (payload News).
 	SignalNews = "news"
 	// SignalProgress tells a playbook how its actions stand (payload PlaybookProgress).
@@ -29,3 +44,13 @@ func PlaybookWorkflowID(id string) string { return "playbook/" + id }
 
 // NodeTaskQueue is the task queue that the agent of a node polls, and nobody else.
 func NodeTaskQueue(cluster, node string) string { return "node/" + cluster + "/" + node }
+
+// Why a command of a cluster or playbook was refused, as ApplicationError.Type; some are
+// an action's.
+const (
+	RefusedNoNode     = "NoSuchNode"
+	RefusedNotPending = "NotPending"
+	RefusedFinished   = "Finished"
+	RefusedUnfinished = "Unfinished"
+	RefusedFull       = "Full"
+)

@@ -1,0 +1,211 @@
+package workflows
+
+import (
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	gnomonv1 "gnomon/api/gnomon/v1"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/playbook"
+)
+
+// Cluster is the orchestration of one cluster (seed 002): it alone talks to the agents,
+// in cycles of which there are never two at a time. It does not end.
+func (w *Workflows) Cluster(ctx workflow.Context, in *workflowv1.ClusterState) error {
+	c := &clusterRun{state: in, options: w.options, log: workflow.GetLogger(ctx), ctx: ctx}
+	if in.GetIncarnation() == nil {
+		in.Incarnation = timestamppb.New(workflow.GetInfo(ctx).WorkflowStartTime)
+	}
+	if err := c.handle(); err != nil {
+		return err
+	}
+	return c.run()
+}
+
+// clusterRun is one run of the workflow. All its methods run in workflow coroutines, one
+// at a time; those of a cycle give way where they wait for an agent, and look at the
+// state anew after that.
+type clusterRun struct {
+	state   *workflowv1.ClusterState
+	options Options
+	log     log.Logger
+	ctx     workflow.Context
+
+	changed bool // something changed the state since the main loop looked
+	telling int  // signals on their way to playbooks
+
+	timer      workflow.Future
+	timerUntil time.Time
+	stopTimer  workflow.CancelFunc
+
+	mirror    workflow.Future
+	mirroring []*workflowv1.NodeActionRow
+}
+
+func (c *clusterRun) run() error {
+	for {
+		c.changed = false
+		c.drain()
+		c.settings()
+		now := workflow.Now(c.ctx)
+		if next := playbook.NextCycle(c.state, now); next.Equal(now) {
+			c.cycle()
+		}
+		c.keepMirror()
+		workflow.SetCurrentDetails(c.ctx, clusterDetails(c.state))
+		if workflow.GetInfo(c.ctx).GetContinueAsNewSuggested() && c.idle() {
+			return workflow.NewContinueAsNewError(c.ctx, workflowv1.ClusterWorkflow, c.state)
+		}
+		c.arm()
+		if err := workflow.Await(c.ctx, c.woken); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *clusterRun) woken() bool {
+	return c.changed || c.waiting() || ready(c.timer) || ready(c.mirror)
+}
+
+// waiting says whether a signal has arrived.
+func (c *clusterRun) waiting() bool {
+	return workflow.GetSignalChannel(c.ctx, workflowv1.SignalNews).Len() > 0 ||
+		workflow.GetSignalChannel(c.ctx, workflowv1.CommandCluster).Len() > 0
+}
+
+func (c *clusterRun) idle() bool {
+	return c.telling == 0 && c.mirror == nil && len(c.state.GetOwed()) == 0 && !c.waiting() && workflow.AllHandlersFinished(c.ctx)
+}
+
+// arm sleeps until the next cycle.
+func (c *clusterRun) arm() {
+	now := workflow.Now(c.ctx)
+	next := playbook.NextCycle(c.state, now)
+	if c.timer != nil && !c.timer.IsReady() {
+		if c.timerUntil.Equal(next) {
+			return
+		}
+		c.stopTimer()
+	}
+	c.timer = nil
+	if next.IsZero() {
+		return
+	}
+	var ctx workflow.Context
+	ctx, c.stopTimer = workflow.WithCancel(c.ctx)
+	c.timer = workflow.NewTimerWithOptions(ctx, next.Sub(now), workflow.TimerOptions{Summary: "next cycle"})
+	c.timerUntil = next
+}
+
+// settings takes what the worker's installation sets; a change of that is recorded, so
+// that workers may differ.
+func (c *clusterRun) settings() {
+	set := workflow.MutableSideEffect(c.ctx, "settings", func(workflow.Context) any { return c.options.Clusters },
+		func(a, b any) bool {
+			x, ok := a.(*workflowv1.ClusterSettings)
+			y, okToo := b.(*workflowv1.ClusterSettings)
+			return ok && okToo && proto.Equal(x, y)
+		})
+	taken := &workflowv1.ClusterSettings{}
+	if err := set.Get(taken); err == nil {
+		c.state.Settings = taken
+	}
+}
+
+// drain applies the signals that have arrived. One that does not fit is dropped.
+func (c *clusterRun) drain() {
+	news := workflow.GetSignalChannel(c.ctx, workflowv1.SignalNews)
+	for news.Len() > 0 {
+		var n workflowv1.News
+		if news.ReceiveAsync(&n) && len(playbook.ValidateNode(n.GetNode())) == 0 {
+			playbook.Register(c.state, n.GetNode())
+		}
+	}
+	commands := workflow.GetSignalChannel(c.ctx, workflowv1.CommandCluster)
+	for commands.Len() > 0 {
+		var command workflowv1.ClusterCommand
+		if !commands.ReceiveAsync(&command) {
+			continue
+		}
+		if _, err := c.apply(&command); err != nil {
+			c.log.Info("A command did not fit and was dropped.", "reason", err.Error())
+		}
+	}
+}
+
+// apply applies one command.
+func (c *clusterRun) apply(command *workflowv1.ClusterCommand) (*workflowv1.ClusterResult, error) {
+	r, changed, err := playbook.Apply(c.state, command, workflow.Now(c.ctx))
+	if err != nil {
+		return nil, err
+	}
+	c.changed = true
+	c.note(changed)
+	if r.GetAction() != nil {
+		r.Action = proto.CloneOf(r.GetAction())
+		r.Incarnation, r.Sequence = c.state.GetIncarnation(), c.state.GetSequence()
+	}
+	return r, nil
+}
+
+// note takes that actions changed: their rows are owed to the store, and their playbooks
+// are told.
+func (c *clusterRun) note(changed []*gnomonv1.NodeAction) {
+	for _, a := range changed {
+		c.state.Sequence++
+		row := &workflowv1.NodeActionRow{Action: proto.CloneOf(a), Sequence: c.state.GetSequence()}
+		c.state.Owed = slices.DeleteFunc(c.state.GetOwed(), func(r *workflowv1.NodeActionRow) bool { return r.GetAction().GetId() == a.GetId() })
+		c.state.Owed = append(c.state.GetOwed(), row)
+	}
+	playbook.Settle(c.state, changed)
+	c.inform(playbook.Tell(changed))
+}
+
+// keepMirror stores what is owed, one activity at a time.
+func (c *clusterRun) keepMirror() {
+	if ready(c.mirror) {
+		if err := c.mirror.Get(c.ctx, nil); err == nil {
+			c.state.Owed = slices.DeleteFunc(c.state.GetOwed(), func(r *workflowv1.NodeActionRow) bool {
+				return slices.ContainsFunc(c.mirroring, func(m *workflowv1.NodeActionRow) bool {
+					return m.GetAction().GetId() == r.GetAction().GetId() && m.GetSequence() == r.GetSequence()
+				})
+			})
+		}
+		c.mirror, c.mirroring = nil, nil
+	}
+	if c.mirror != nil || len(c.state.GetOwed()) == 0 {
+		return
+	}
+	c.mirroring = slices.Clone(c.state.GetOwed())
+	ctx := workflow.WithActivityOptions(c.ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: time.Minute,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
+		Summary:             "rows of node actions",
+	})
+	c.mirror = workflow.ExecuteActivity(ctx, workflowv1.MirrorNodesActivity, &workflowv1.MirrorNodesInput{
+		Cluster: c.state.GetCluster(), Incarnation: c.state.GetIncarnation(), Rows: c.mirroring,
+	})
+}
+
+// inform tells playbooks how their actions stand. A signal that is lost does no harm:
+// every cycle tells again what they may not have heard, until one has ended.
+func (c *clusterRun) inform(all []playbook.Told) {
+	for _, one := range all {
+		told := workflow.SignalExternalWorkflow(c.ctx, workflowv1.PlaybookWorkflowID(one.Playbook), "", workflowv1.SignalProgress, one.Progress)
+		c.telling++
+		workflow.Go(c.ctx, func(ctx workflow.Context) {
+			err := told.Get(ctx, nil)
+			c.telling--
+			if err != nil {
+				playbook.PlaybookEnded(c.state, one.Playbook)
+				c.changed = true
+			}
+		})
+	}
+}
