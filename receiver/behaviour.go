@@ -2,6 +2,7 @@ package receiver
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -59,9 +60,29 @@ func behave(a Arrival) answer {
 			return refuse("/big/N takes a number of bytes")
 		}
 		return answer{status: http.StatusOK, big: n}
+	case "judge":
+		_, problem, _ := strings.Cut(rest, "/")
+		return judge(value, problem)
 	default:
 		return received()
 	}
+}
+
+// judge answers as a validate_url of http_change does.
+func judge(severity, problem string) answer {
+	found := map[string][]string{"hard": {}, "soft": {}}
+	switch {
+	case severity == "":
+	case found[severity] == nil || problem == "":
+		return refuse("/judge/hard/X and /judge/soft/X take a problem")
+	default:
+		found[severity] = append(found[severity], problem)
+	}
+	text, err := json.Marshal(found)
+	if err != nil {
+		return refuse("the problem cannot be said in JSON")
+	}
+	return answer{status: http.StatusOK, text: string(text) + "\n"}
 }
 
 func received() answer { return answer{status: http.StatusOK, text: "received\n"} }

@@ -46,6 +46,11 @@ func TestPathsAskForAnswers(t *testing.T) {
 		{path: "/fail-first/-1", status: 400, text: "/fail-first/N takes how many attempts fail\n"},
 		{path: "/slow/5", status: 400, text: "/slow/D takes a time such as 5s or 300ms\n"},
 		{path: "/slow/-5s", status: 400, text: "/slow/D takes a time such as 5s or 300ms\n"},
+		{path: "/judge", status: 200, text: `{"hard":[],"soft":[]}` + "\n"},
+		{path: "/judge/hard/no%20order", status: 200, text: `{"hard":["no order"],"soft":[]}` + "\n"},
+		{path: "/judge/soft/FRIDAY", status: 200, text: `{"hard":[],"soft":["FRIDAY"]}` + "\n"},
+		{path: "/judge/mild/FRIDAY", status: 400, text: "/judge/hard/X and /judge/soft/X take a problem\n"},
+		{path: "/judge/hard", status: 400, text: "/judge/hard/X and /judge/soft/X take a problem\n"},
 		{path: "/big/x", status: 400, text: "/big/N takes a number of bytes\n"},
 	} {
 		var headers []string

@@ -8,6 +8,8 @@
 //	/slow/5s         200 after that time
 //	/block           200 once [Receiver.Release] is called
 //	/big/N           200 with a body of N bytes
+//	/judge           200, as a validate_url of http_change that finds nothing
+//	/judge/hard/X    the same, and it finds the hard problem X; /judge/soft/X a soft one
 //	anything else    200
 //
 // What follows after these, as in /fail-first/2/invoice, is not looked at and may
