@@ -4,4 +4,5 @@ package store
 // needs its own part only.
 type Store interface {
 	Actions
+	Batches
 }

@@ -1,4 +1,4 @@
-// Package faulty is a store.Actions that can be told to misbehave: a wrapper for
+// Package faulty is a store.Store that can be told to misbehave: a wrapper for
 // tests of what must survive a store that is down, slow or forgetful (faults.md,
 // F5 and F6).
 //

@@ -10,7 +10,7 @@ import (
 // ErrInjected is what every injected failure wraps.
 var ErrInjected = errors.New("injected fault of the store")
 
-// Method is one of the methods of store.Actions that faults apply to.
+// Method is one of the methods of store.Store that faults apply to.
 type Method string
 
 // Methods. Close is always passed on.
@@ -21,6 +21,24 @@ const (
 	ListActions  Method = "ListActions"
 	PurgeActions Method = "PurgeActions"
 	Ping         Method = "Ping"
+
+	StageBatch   Method = "StageBatch"
+	AcceptBatch  Method = "AcceptBatch"
+	GetBatch     Method = "GetBatch"
+	GetBatchHead Method = "GetBatchHead"
+	ListBatches  Method = "ListBatches"
+	PutBatch     Method = "PutBatch"
+	TakeTurn     Method = "TakeTurn"
+	BeginChange  Method = "BeginChange"
+	RecordChange Method = "RecordChange"
+	PurgeStaged  Method = "PurgeStaged"
+)
+
+// doubled are the writes that a repetition must not harm; dropped those of the mirror,
+// which may be lost.
+var (
+	doubled = []Method{PutActions, InsertAction, StageBatch, AcceptBatch, PutBatch, TakeTurn, BeginChange, RecordChange}
+	dropped = []Method{PutActions, InsertAction}
 )
 
 // Faults says how the store misbehaves. The zero Faults: not at all. Fractions are
@@ -34,7 +52,7 @@ type Faults struct {
 	// Drop is the fraction of writes (PutActions, InsertAction) that are answered as
 	// applied and never done.
 	Drop float64
-	// Double is the fraction of writes that are done a second time. The caller gets
+	// Double is the fraction of writes (purges aside) that are done a second time. The caller gets
 	// the first answer.
 	Double float64
 	// Delay passes before each call reaches the store, and up to Jitter more,

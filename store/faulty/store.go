@@ -4,16 +4,17 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
 	"gnomon/store"
 )
 
-// Store passes calls on to another store.Actions and misbehaves as Set says. All
+// Store passes calls on to another store.Store and misbehaves as Set says. All
 // methods are safe for concurrent use.
 type Store struct {
-	inner store.Actions
+	inner store.Store
 
 	mu       sync.Mutex
 	faults   Faults
@@ -21,11 +22,11 @@ type Store struct {
 	injected map[Method]int
 }
 
-var _ store.Actions = (*Store)(nil)
+var _ store.Store = (*Store)(nil)
 
 // New wraps a store, at first without faults. The seed makes what is drawn for one
 // sequence of calls the same each time.
-func New(inner store.Actions, seed uint64) *Store {
+func New(inner store.Store, seed uint64) *Store {
 	return &Store{inner: inner, random: rand.New(rand.NewPCG(seed, 0)), injected: map[Method]int{}}
 }
 
@@ -72,9 +73,8 @@ func (s *Store) draw(m Method) fate {
 	if s.faults.Jitter > 0 {
 		f.delay += time.Duration(s.random.Int64N(int64(s.faults.Jitter) + 1))
 	}
-	if m != PutActions && m != InsertAction {
-		f.drop, f.double = false, false
-	}
+	f.drop = f.drop && slices.Contains(dropped, m)
+	f.double = f.double && slices.Contains(doubled, m)
 	if f.fail || f.loseReply || f.drop || f.double {
 		s.injected[m]++
 	}

@@ -45,7 +45,7 @@ func put(t *testing.T, s *faulty.Store, id string) error {
 // faults.md).
 func TestConformanceWithDoubledWrites(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T, o storetest.Options) store.Actions {
+	opened := func(t *testing.T, o storetest.Options) *faulty.Store {
 		t.Helper()
 		inner, err := sqlite.Open(t.Context(), sqlite.Config{
 			Path: sqlite.MemoryPath, Now: o.Now, TombstoneTTL: o.TombstoneTTL,
@@ -54,7 +54,9 @@ func TestConformanceWithDoubledWrites(t *testing.T) {
 		s := faulty.New(inner, 1)
 		s.Set(faulty.Faults{Double: 1})
 		return s
-	})
+	}
+	storetest.Run(t, func(t *testing.T, o storetest.Options) store.Actions { t.Helper(); return opened(t, o) })
+	storetest.RunBatches(t, func(t *testing.T, o storetest.Options) store.Store { t.Helper(); return opened(t, o) })
 }
 
 // F5 of faults.md: the store is down, then back.
@@ -148,7 +150,7 @@ func TestDoubledWriteReachesTheStoreTwice(t *testing.T) {
 
 // counting is a store that only counts.
 type counting struct {
-	store.Actions
+	store.Store
 	puts, pings atomic.Int32
 }
 

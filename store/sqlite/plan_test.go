@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	gnomonv1 "gnomon/api/gnomon/v1"
 	"gnomon/store"
 )
 
@@ -88,5 +89,35 @@ func TestAfterPrefix(t *testing.T) {
 		"a": "b", "ab": "ac", "a~": "a\x7f", "a\x7f": "a\x80", "\xff": "", "a\xff\xff": "b", "": "",
 	} {
 		require.Equal(t, want, afterPrefix(prefix), "%q", prefix)
+	}
+}
+
+// Pages of batches are read along an index, with and without a state.
+func TestPagesOfBatchesAreReadAlongAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t)
+	for index, q := range map[string]store.BatchQuery{
+		"INDEX batches_by_scheduled_at": {Labels: map[string]string{"a": "b"}},
+		"INDEX batches_by_state":        {States: []gnomonv1.BatchStatus_State{gnomonv1.BatchStatus_PENDING}},
+		"PRIMARY KEY":                   {Order: store.ByID, IDPrefix: "a"},
+	} {
+		q.Limit = 50
+		for _, q.Descending = range []bool{false, true} {
+			for _, q.After = range []*store.ActionPosition{nil, {ID: "a", ScheduledAt: time.Unix(1, 0)}} {
+				statement, arguments, err := listBatchesStatement(q)
+				require.NoError(t, err)
+				got := plan(t, s, statement, arguments)
+				require.Contains(t, got, index, "%+v", q)
+				require.NotContains(t, got, "TEMP B-TREE", "%+v", q)
+			}
+		}
+	}
+	for _, statement := range []string{statementBatch, statementStaged, statementChanges, statementChange, statementHasChanges, statementOldStaged} {
+		got := plan(t, s, statement, []any{
+			sql.Named("id", "a"), sql.Named("uid", "a"), sql.Named("change_index", 0), sql.Named("before", 1), sql.Named("limit", 1),
+		})
+		require.Contains(t, got, "SEARCH", statement)
+		require.NotContains(t, got, "SCAN", statement)
+		require.NotContains(t, got, "TEMP B-TREE", statement)
 	}
 }

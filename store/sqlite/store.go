@@ -13,17 +13,19 @@ import (
 // ErrClosed says that Close was called before.
 var ErrClosed = group.ErrStopped
 
-// Store is a store.Actions on SQLite. Open makes one.
+// Store is a store.Store on SQLite. Open makes one.
 type Store struct {
 	config Config
 	db     *database
 	writer *writer
+	// calls is held for reading by transactions of their own, beside the writer's.
+	calls sync.RWMutex
 
 	closing sync.Once
 	closed  error
 }
 
-var _ store.Actions = (*Store)(nil)
+var _ store.Store = (*Store)(nil)
 
 // Open opens the database, migrates it if Config.Migrate says so, and refuses one
 // whose schema is not this program's: behind or ahead. The context bounds the
@@ -49,7 +51,10 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 // Closing again gives the same result.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
-		s.closed = errors.Join(s.writer.stop(), s.db.close())
+		stopped := s.writer.stop()
+		s.calls.Lock()
+		defer s.calls.Unlock()
+		s.closed = errors.Join(stopped, s.db.close())
 	})
 	return s.closed
 }

@@ -36,6 +36,10 @@ func TestConformance(t *testing.T) {
 				t.Helper()
 				return open(t, sqlite.Config{Path: path(t), Now: o.Now, TombstoneTTL: o.TombstoneTTL, Migrate: true})
 			})
+			storetest.RunBatches(t, func(t *testing.T, o storetest.Options) store.Store {
+				t.Helper()
+				return open(t, sqlite.Config{Path: path(t), Now: o.Now, TombstoneTTL: o.TombstoneTTL, Migrate: true})
+			})
 		})
 	}
 }

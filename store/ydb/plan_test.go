@@ -63,6 +63,7 @@ func TestNoStatementScans(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.PutActions(t.Context(), []store.Row{numbered("a", 2)})
 	require.NoError(t, err)
+	planBatches(t, s)
 	requireIndexes(t, server)
 	plans := server.Plans()
 	require.Greater(t, len(plans), 30)
@@ -93,4 +94,28 @@ func requireIndexes(t *testing.T, server *ydbdouble.Server) {
 			require.False(t, whole, "%s\nin\n%s\nof\n%s", step, plan, statement)
 		}
 	}
+}
+
+// planBatches has every statement of batches planned.
+func planBatches(t *testing.T, s *ydb.Store) {
+	t.Helper()
+	for _, q := range []store.BatchQuery{
+		{},
+		{States: []gnomonv1.BatchStatus_State{1}},
+		{States: []gnomonv1.BatchStatus_State{1, 2}, Labels: map[string]string{"a": "b", "c": "d"}},
+		{IDPrefix: "a"},
+		{ID: "a"},
+		{DueFrom: time.Unix(1, 0), DueBefore: time.Unix(2, 0)},
+	} {
+		for _, q.Order = range []store.ActionOrder{store.ByScheduledAt, store.ByID} {
+			for _, q.Descending = range []bool{false, true} {
+				for _, q.After = range []*store.ActionPosition{nil, {ID: "a", ScheduledAt: time.Unix(1, 0)}} {
+					q.Limit = 50
+					_, err := s.ListBatches(t.Context(), q)
+					require.NoError(t, err)
+				}
+			}
+		}
+	}
+	liveBatch(t, s, func(_ string, call func() error) { require.NoError(t, call()) })
 }

@@ -17,12 +17,14 @@ import (
 // ErrClosed says that Close was called before.
 var ErrClosed = group.ErrStopped
 
-// Store is a store.Actions on YDB. Open makes one.
+// Store is a store.Store on YDB. Open makes one.
 type Store struct {
 	config Config
 	prefix string
 	driver *ydb.Driver
 	writer *group.Writer[write, []bool]
+	// calls is held for reading by transactions that do not go through the writer.
+	calls sync.RWMutex
 
 	statements, writes atomic.Uint64
 
@@ -30,7 +32,7 @@ type Store struct {
 	closed  error
 }
 
-var _ store.Actions = (*Store)(nil)
+var _ store.Store = (*Store)(nil)
 
 // Open connects and refuses a schema that is not this program's: behind or ahead,
 // with the command to run. The context bounds the opening only.
@@ -71,6 +73,8 @@ func dial(ctx context.Context, c Config) (*Store, target, error) {
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.writer.Stop()
+		s.calls.Lock()
+		defer s.calls.Unlock()
 		ctx, cancel := context.WithTimeout(context.Background(), s.config.Timeout)
 		defer cancel()
 		s.closed = s.driver.Close(ctx)

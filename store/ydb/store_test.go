@@ -62,7 +62,7 @@ func elsewhere(directory string) (string, bool) {
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	server := start(t, ydbdouble.Options{})
-	storetest.Run(t, func(t *testing.T, o storetest.Options) store.Actions {
+	opened := func(t *testing.T, o storetest.Options) *ydb.Store {
 		t.Helper()
 		in := directory()
 		connection, ok := elsewhere(in)
@@ -70,5 +70,7 @@ func TestConformance(t *testing.T) {
 			connection = server.ConnectionString(in)
 		}
 		return open(t, ydb.Config{ConnectionString: connection, Now: o.Now, TombstoneTTL: o.TombstoneTTL, Timeout: 30 * time.Second})
-	})
+	}
+	storetest.Run(t, func(t *testing.T, o storetest.Options) store.Actions { t.Helper(); return opened(t, o) })
+	storetest.RunBatches(t, func(t *testing.T, o storetest.Options) store.Store { t.Helper(); return opened(t, o) })
 }

@@ -38,6 +38,7 @@ func (s *Server) ExecuteQuery(r *Ydb_Query.ExecuteQueryRequest, stream answer) e
 	}
 	failing := fault.Transport != codes.OK || fault.Status != Ydb.StatusIds_STATUS_CODE_UNSPECIFIED
 	if failing && !fault.Committed && !fault.Midway {
+		s.invalidate(r.GetSessionId())
 		return fail(stream, fault)
 	}
 	found := s.session(r.GetSessionId())
@@ -53,12 +54,28 @@ func (s *Server) ExecuteQuery(r *Ydb_Query.ExecuteQueryRequest, stream answer) e
 		return refuse(stream, statusOf(err), err.Error())
 	}
 	if failing && fault.Committed {
+		s.invalidate(r.GetSessionId())
 		return fail(stream, fault)
 	}
 	if err := send(stream, sets, meta); err != nil || !failing {
 		return err
 	}
+	s.invalidate(r.GetSessionId())
 	return fail(stream, fault)
+}
+
+// invalidate ends a session's open transaction: a statement that fails takes it along.
+func (s *Server) invalidate(sessionID string) {
+	found := s.session(sessionID)
+	if found == nil {
+		return
+	}
+	found.busy.Lock()
+	defer found.busy.Unlock()
+	if found.tx != nil {
+		_ = found.tx.end(false) // nothing of it is to stay
+		found.tx = nil
+	}
 }
 
 // execute runs a script in the transaction that the request names or begins, or in
