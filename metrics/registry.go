@@ -50,7 +50,7 @@ func New(build string) (*Registry, error) {
 func (r *Registry) Temporal() client.MetricsHandler { return r.temporal }
 
 // Store measures the calls of a store. It changes nothing about them.
-func (r *Registry) Store(s store.Actions) store.Actions {
+func (r *Registry) Store(s store.Store) store.Store {
 	return &measuredStore{inner: s, metrics: r.store}
 }
 

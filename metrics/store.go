@@ -39,7 +39,7 @@ func newStoreMetrics() *storeMetrics {
 			Help: "Calls of the store that failed, by what kind of failure it was.",
 		}, []string{"operation", "class"}),
 	}
-	for _, op := range []string{opPut, opInsert, opGet, opList, opPurge, opPing} {
+	for _, op := range append([]string{opPut, opInsert, opGet, opList, opPurge, opPing}, batchOperations...) {
 		m.seconds.WithLabelValues(op)
 		for _, class := range store.Classes() {
 			m.errors.WithLabelValues(op, string(class))
@@ -50,11 +50,11 @@ func newStoreMetrics() *storeMetrics {
 
 // measuredStore measures each call of a store.
 type measuredStore struct {
-	inner   store.Actions
+	inner   store.Store
 	metrics *storeMetrics
 }
 
-var _ store.Actions = (*measuredStore)(nil)
+var _ store.Store = (*measuredStore)(nil)
 
 // measure makes a call and notes how it went.
 func measure[T any](m *storeMetrics, operation string, call func() (T, error)) (T, error) {

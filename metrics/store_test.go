@@ -14,7 +14,7 @@ import (
 )
 
 // rows is a store that can be told to fail, and the same measured.
-func rows(t *testing.T, r *Registry) (*faulty.Store, store.Actions) {
+func rows(t *testing.T, r *Registry) (*faulty.Store, store.Store) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: sqlite.MemoryPath, Migrate: true})
 	require.NoError(t, err)

@@ -39,12 +39,12 @@ type Classified interface {
 	Class() Class
 }
 
-// ClassOf is the class of an error of a store's method; empty for nil and for
-// ErrNotFound, which is an answer.
+// ClassOf is the class of an error of a store's method; empty for nil and for what is an
+// answer: ErrNotFound, ErrBatchExists, ErrStale.
 func ClassOf(err error) Class {
 	var known Classified
 	switch {
-	case err == nil || errors.Is(err, ErrNotFound):
+	case err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrBatchExists) || errors.Is(err, ErrStale):
 		return ""
 	case errors.As(err, &known):
 		return known.Class()
