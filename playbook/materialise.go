@@ -42,8 +42,10 @@ func materialise(p *gnomonv1.Playbook, index int, node string, now time.Time) *g
 
 // values are what a stage's template may name on a node.
 func values(p *gnomonv1.Playbook, stage *gnomonv1.PlaybookStage, node string) map[string]string {
-	v := make(map[string]string, len(p.GetVariables())+len(builtIn))
-	maps.Copy(v, p.GetVariables())
+	v := maps.Clone(p.GetVariables())
+	if v == nil {
+		v = map[string]string{}
+	}
 	v["node"], v["cluster"], v["playbook"], v["stage"] = node, p.GetCluster(), p.GetId(), stage.GetName()
 	return v
 }
@@ -58,8 +60,8 @@ func expandExec(exec *gnomonv1.ExecAction, expand func(string) string) *gnomonv1
 	for i, word := range exec.GetArgv() {
 		exec.Argv[i] = expand(word)
 	}
-	for name, value := range exec.GetEnvironment() {
-		exec.Environment[name] = expand(value)
+	for _, name := range sorted(exec.GetEnvironment()) {
+		exec.Environment[name] = expand(exec.GetEnvironment()[name])
 	}
 	exec.WorkingDirectory = expand(exec.GetWorkingDirectory())
 	return exec
@@ -68,8 +70,8 @@ func expandExec(exec *gnomonv1.ExecAction, expand func(string) string) *gnomonv1
 func expandHTTP(request *gnomonv1.HttpRequest, expand func(string) string) *gnomonv1.HttpRequest {
 	request = proto.CloneOf(request)
 	request.Url = expand(request.GetUrl())
-	for name, value := range request.GetHeaders() {
-		request.Headers[name] = expand(value)
+	for _, name := range sorted(request.GetHeaders()) {
+		request.Headers[name] = expand(request.GetHeaders()[name])
 	}
 	if len(request.GetBody()) > 0 {
 		request.Body = []byte(expand(string(request.GetBody())))

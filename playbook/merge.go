@@ -41,8 +41,10 @@ type Merged struct {
 // out, since only its own agent may speak of it.
 func Merge(cluster, node string, core []*workflowv1.NodeActionRecord, report *workflowv1.AgentSyncResult, now time.Time) Merged {
 	known := make(map[string]*workflowv1.NodeActionRecord, len(core))
+	var ids []string
 	for _, r := range core {
 		known[r.GetAction().GetId()] = r
+		ids = append(ids, r.GetAction().GetId())
 	}
 	var m Merged
 	for _, reported := range report.GetRecords() {
@@ -53,7 +55,9 @@ func Merge(cluster, node string, core []*workflowv1.NodeActionRecord, report *wo
 			continue
 		}
 		m.Changed = append(m.Changed, after.GetAction())
-		known[id] = after
+		if known[id] = after; before == nil {
+			ids = append(ids, id)
+		}
 	}
 	for _, id := range report.GetAbsent() {
 		r := known[id]
@@ -67,8 +71,8 @@ func Merge(cluster, node string, core []*workflowv1.NodeActionRecord, report *wo
 		m.Changed = append(m.Changed, lost.GetAction())
 		known[id] = lost
 	}
-	for _, r := range known {
-		if !Finished(r.GetAction().GetState()) {
+	for _, id := range ids {
+		if r := known[id]; !Finished(r.GetAction().GetState()) {
 			m.Unfinished = append(m.Unfinished, r)
 		}
 	}

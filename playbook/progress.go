@@ -105,8 +105,8 @@ func Choose(stage *gnomonv1.PlaybookStage, nodes []*gnomonv1.Node) []string {
 }
 
 func hasLabels(have, want map[string]string) bool {
-	for name, value := range want {
-		if got, ok := have[name]; !ok || got != value {
+	for _, name := range sorted(want) {
+		if got, ok := have[name]; !ok || got != want[name] {
 			return false
 		}
 	}

@@ -10,5 +10,6 @@ import (
 // Register makes the workflows known to a worker or replayer under their names.
 func (w *Workflows) Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(w.Action, workflow.RegisterOptions{Name: workflowv1.ActionWorkflow})
+	r.RegisterWorkflowWithOptions(w.Playbook, workflow.RegisterOptions{Name: workflowv1.PlaybookWorkflow})
 	r.RegisterWorkflowWithOptions(w.Cluster, workflow.RegisterOptions{Name: workflowv1.ClusterWorkflow})
 }

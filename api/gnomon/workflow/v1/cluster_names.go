@@ -23,6 +23,14 @@ const (
 	// ClusterNodesActivity asks a cluster for its nodes, on behalf of a playbook.
 	ClusterNodesActivity = "ClusterNodes"
 
+	// MirrorPlaybookActivity stores a playbook's row.
+	MirrorPlaybookActivity = "MirrorPlaybook"
+
+	// CommandPlaybook is the signal and update of a playbook's commands (PlaybookCommand).
+	CommandPlaybook = "command"
+	// QueryPlaybook answers the Playbook as the workflow has it.
+	QueryPlaybook = "playbook"
+
 	// CommandCluster is the signal and update of a cluster's commands (ClusterCommand).
 	CommandCluster = "command"
 	// QueryCluster answers the Cluster as the workflow has it.

@@ -187,11 +187,293 @@ func (x *PlaybookState) GetAppliedCommands() []string {
 	return nil
 }
 
+// Payload of the signal command and argument of the update command of a playbook.
+type PlaybookCommand struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Command:
+	//
+	//	*PlaybookCommand_Approve
+	//	*PlaybookCommand_Reject
+	//	*PlaybookCommand_Cancel
+	//	*PlaybookCommand_Nudge
+	Command       isPlaybookCommand_Command `protobuf_oneof:"command"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlaybookCommand) Reset() {
+	*x = PlaybookCommand{}
+	mi := &file_gnomon_workflow_v1_playbook_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlaybookCommand) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlaybookCommand) ProtoMessage() {}
+
+func (x *PlaybookCommand) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_playbook_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlaybookCommand.ProtoReflect.Descriptor instead.
+func (*PlaybookCommand) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_playbook_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PlaybookCommand) GetCommand() isPlaybookCommand_Command {
+	if x != nil {
+		return x.Command
+	}
+	return nil
+}
+
+func (x *PlaybookCommand) GetApprove() *PlaybookDecision {
+	if x != nil {
+		if x, ok := x.Command.(*PlaybookCommand_Approve); ok {
+			return x.Approve
+		}
+	}
+	return nil
+}
+
+func (x *PlaybookCommand) GetReject() *PlaybookDecision {
+	if x != nil {
+		if x, ok := x.Command.(*PlaybookCommand_Reject); ok {
+			return x.Reject
+		}
+	}
+	return nil
+}
+
+func (x *PlaybookCommand) GetCancel() *PlaybookDecision {
+	if x != nil {
+		if x, ok := x.Command.(*PlaybookCommand_Cancel); ok {
+			return x.Cancel
+		}
+	}
+	return nil
+}
+
+func (x *PlaybookCommand) GetNudge() *PlaybookDecision {
+	if x != nil {
+		if x, ok := x.Command.(*PlaybookCommand_Nudge); ok {
+			return x.Nudge
+		}
+	}
+	return nil
+}
+
+type isPlaybookCommand_Command interface {
+	isPlaybookCommand_Command()
+}
+
+type PlaybookCommand_Approve struct {
+	Approve *PlaybookDecision `protobuf:"bytes,1,opt,name=approve,proto3,oneof"`
+}
+
+type PlaybookCommand_Reject struct {
+	Reject *PlaybookDecision `protobuf:"bytes,2,opt,name=reject,proto3,oneof"`
+}
+
+type PlaybookCommand_Cancel struct {
+	Cancel *PlaybookDecision `protobuf:"bytes,3,opt,name=cancel,proto3,oneof"`
+}
+
+type PlaybookCommand_Nudge struct {
+	Nudge *PlaybookDecision `protobuf:"bytes,4,opt,name=nudge,proto3,oneof"`
+}
+
+func (*PlaybookCommand_Approve) isPlaybookCommand_Command() {}
+
+func (*PlaybookCommand_Reject) isPlaybookCommand_Command() {}
+
+func (*PlaybookCommand_Cancel) isPlaybookCommand_Command() {}
+
+func (*PlaybookCommand_Nudge) isPlaybookCommand_Command() {}
+
+// Who decides, and why.
+type PlaybookDecision struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	By            string                 `protobuf:"bytes,1,opt,name=by,proto3" json:"by,omitempty"`
+	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlaybookDecision) Reset() {
+	*x = PlaybookDecision{}
+	mi := &file_gnomon_workflow_v1_playbook_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlaybookDecision) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlaybookDecision) ProtoMessage() {}
+
+func (x *PlaybookDecision) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_playbook_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlaybookDecision.ProtoReflect.Descriptor instead.
+func (*PlaybookDecision) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_playbook_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PlaybookDecision) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *PlaybookDecision) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// Input of the activity ClusterCommand.
+type ClusterCommandInput struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Cluster       string                 `protobuf:"bytes,1,opt,name=cluster,proto3" json:"cluster,omitempty"`
+	Command       *ClusterCommand        `protobuf:"bytes,2,opt,name=command,proto3" json:"command,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClusterCommandInput) Reset() {
+	*x = ClusterCommandInput{}
+	mi := &file_gnomon_workflow_v1_playbook_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClusterCommandInput) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClusterCommandInput) ProtoMessage() {}
+
+func (x *ClusterCommandInput) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_playbook_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClusterCommandInput.ProtoReflect.Descriptor instead.
+func (*ClusterCommandInput) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_playbook_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ClusterCommandInput) GetCluster() string {
+	if x != nil {
+		return x.Cluster
+	}
+	return ""
+}
+
+func (x *ClusterCommandInput) GetCommand() *ClusterCommand {
+	if x != nil {
+		return x.Command
+	}
+	return nil
+}
+
+// Input of the activity MirrorPlaybook.
+type MirrorPlaybookInput struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Playbook      *v1.Playbook           `protobuf:"bytes,1,opt,name=playbook,proto3" json:"playbook,omitempty"`
+	Incarnation   *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	Sequence      uint64                 `protobuf:"varint,3,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MirrorPlaybookInput) Reset() {
+	*x = MirrorPlaybookInput{}
+	mi := &file_gnomon_workflow_v1_playbook_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MirrorPlaybookInput) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MirrorPlaybookInput) ProtoMessage() {}
+
+func (x *MirrorPlaybookInput) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_playbook_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MirrorPlaybookInput.ProtoReflect.Descriptor instead.
+func (*MirrorPlaybookInput) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_playbook_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *MirrorPlaybookInput) GetPlaybook() *v1.Playbook {
+	if x != nil {
+		return x.Playbook
+	}
+	return nil
+}
+
+func (x *MirrorPlaybookInput) GetIncarnation() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Incarnation
+	}
+	return nil
+}
+
+func (x *MirrorPlaybookInput) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
 var File_gnomon_workflow_v1_playbook_proto protoreflect.FileDescriptor
 
 const file_gnomon_workflow_v1_playbook_proto_rawDesc = "" +
 	"\n" +
-	"!gnomon/workflow/v1/playbook.proto\x12\x12gnomon.workflow.v1\x1a\x18gnomon/v1/playbook.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe6\x03\n" +
+	"!gnomon/workflow/v1/playbook.proto\x12\x12gnomon.workflow.v1\x1a\x18gnomon/v1/playbook.proto\x1a gnomon/workflow/v1/cluster.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe6\x03\n" +
 	"\rPlaybookState\x12/\n" +
 	"\bplaybook\x18\x01 \x01(\v2\x13.gnomon.v1.PlaybookR\bplaybook\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\rR\aversion\x12\x14\n" +
@@ -213,7 +495,23 @@ const file_gnomon_workflow_v1_playbook_proto_rawDesc = "" +
 	"\bsequence\x18\v \x01(\x04R\bsequence\x12\x1f\n" +
 	"\vmirror_owed\x18\f \x01(\bR\n" +
 	"mirrorOwed\x12)\n" +
-	"\x10applied_commands\x18\r \x03(\tR\x0fappliedCommandsB*Z(gnomon/api/gnomon/workflow/v1;workflowv1b\x06proto3"
+	"\x10applied_commands\x18\r \x03(\tR\x0fappliedCommands\"\x9c\x02\n" +
+	"\x0fPlaybookCommand\x12@\n" +
+	"\aapprove\x18\x01 \x01(\v2$.gnomon.workflow.v1.PlaybookDecisionH\x00R\aapprove\x12>\n" +
+	"\x06reject\x18\x02 \x01(\v2$.gnomon.workflow.v1.PlaybookDecisionH\x00R\x06reject\x12>\n" +
+	"\x06cancel\x18\x03 \x01(\v2$.gnomon.workflow.v1.PlaybookDecisionH\x00R\x06cancel\x12<\n" +
+	"\x05nudge\x18\x04 \x01(\v2$.gnomon.workflow.v1.PlaybookDecisionH\x00R\x05nudgeB\t\n" +
+	"\acommand\":\n" +
+	"\x10PlaybookDecision\x12\x0e\n" +
+	"\x02by\x18\x01 \x01(\tR\x02by\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"m\n" +
+	"\x13ClusterCommandInput\x12\x18\n" +
+	"\acluster\x18\x01 \x01(\tR\acluster\x12<\n" +
+	"\acommand\x18\x02 \x01(\v2\".gnomon.workflow.v1.ClusterCommandR\acommand\"\xa0\x01\n" +
+	"\x13MirrorPlaybookInput\x12/\n" +
+	"\bplaybook\x18\x01 \x01(\v2\x13.gnomon.v1.PlaybookR\bplaybook\x12<\n" +
+	"\vincarnation\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vincarnation\x12\x1a\n" +
+	"\bsequence\x18\x03 \x01(\x04R\bsequenceB*Z(gnomon/api/gnomon/workflow/v1;workflowv1b\x06proto3"
 
 var (
 	file_gnomon_workflow_v1_playbook_proto_rawDescOnce sync.Once
@@ -227,20 +525,32 @@ func file_gnomon_workflow_v1_playbook_proto_rawDescGZIP() []byte {
 	return file_gnomon_workflow_v1_playbook_proto_rawDescData
 }
 
-var file_gnomon_workflow_v1_playbook_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
+var file_gnomon_workflow_v1_playbook_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_gnomon_workflow_v1_playbook_proto_goTypes = []any{
 	(*PlaybookState)(nil),         // 0: gnomon.workflow.v1.PlaybookState
-	(*v1.Playbook)(nil),           // 1: gnomon.v1.Playbook
-	(*timestamppb.Timestamp)(nil), // 2: google.protobuf.Timestamp
+	(*PlaybookCommand)(nil),       // 1: gnomon.workflow.v1.PlaybookCommand
+	(*PlaybookDecision)(nil),      // 2: gnomon.workflow.v1.PlaybookDecision
+	(*ClusterCommandInput)(nil),   // 3: gnomon.workflow.v1.ClusterCommandInput
+	(*MirrorPlaybookInput)(nil),   // 4: gnomon.workflow.v1.MirrorPlaybookInput
+	(*v1.Playbook)(nil),           // 5: gnomon.v1.Playbook
+	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
+	(*ClusterCommand)(nil),        // 7: gnomon.workflow.v1.ClusterCommand
 }
 var file_gnomon_workflow_v1_playbook_proto_depIdxs = []int32{
-	1, // 0: gnomon.workflow.v1.PlaybookState.playbook:type_name -> gnomon.v1.Playbook
-	2, // 1: gnomon.workflow.v1.PlaybookState.incarnation:type_name -> google.protobuf.Timestamp
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	5, // 0: gnomon.workflow.v1.PlaybookState.playbook:type_name -> gnomon.v1.Playbook
+	6, // 1: gnomon.workflow.v1.PlaybookState.incarnation:type_name -> google.protobuf.Timestamp
+	2, // 2: gnomon.workflow.v1.PlaybookCommand.approve:type_name -> gnomon.workflow.v1.PlaybookDecision
+	2, // 3: gnomon.workflow.v1.PlaybookCommand.reject:type_name -> gnomon.workflow.v1.PlaybookDecision
+	2, // 4: gnomon.workflow.v1.PlaybookCommand.cancel:type_name -> gnomon.workflow.v1.PlaybookDecision
+	2, // 5: gnomon.workflow.v1.PlaybookCommand.nudge:type_name -> gnomon.workflow.v1.PlaybookDecision
+	7, // 6: gnomon.workflow.v1.ClusterCommandInput.command:type_name -> gnomon.workflow.v1.ClusterCommand
+	5, // 7: gnomon.workflow.v1.MirrorPlaybookInput.playbook:type_name -> gnomon.v1.Playbook
+	6, // 8: gnomon.workflow.v1.MirrorPlaybookInput.incarnation:type_name -> google.protobuf.Timestamp
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_gnomon_workflow_v1_playbook_proto_init() }
@@ -248,13 +558,20 @@ func file_gnomon_workflow_v1_playbook_proto_init() {
 	if File_gnomon_workflow_v1_playbook_proto != nil {
 		return
 	}
+	file_gnomon_workflow_v1_cluster_proto_init()
+	file_gnomon_workflow_v1_playbook_proto_msgTypes[1].OneofWrappers = []any{
+		(*PlaybookCommand_Approve)(nil),
+		(*PlaybookCommand_Reject)(nil),
+		(*PlaybookCommand_Cancel)(nil),
+		(*PlaybookCommand_Nudge)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gnomon_workflow_v1_playbook_proto_rawDesc), len(file_gnomon_workflow_v1_playbook_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   1,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
