@@ -1042,8 +1042,8 @@ type DnsRecordChange struct {
 	PreviousData []string `protobuf:"bytes,6,rep,name=previous_data,json=previousData,proto3" json:"previous_data,omitempty"`
 	// The zone. Empty: the longest of the installation's zones that holds the name.
 	Zone string `protobuf:"bytes,7,opt,name=zone,proto3" json:"zone,omitempty"`
-	// Label of who owns the record. Changing a record that another label owns is a soft
-	// problem. At most 63 bytes.
+	// Label of who owns the record. Changing a record that another label owns, which a TXT
+	// record "owner=<label>" at _owner.<name> says, is a soft problem. At most 63 bytes.
 	Owner         string `protobuf:"bytes,8,opt,name=owner,proto3" json:"owner,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1137,12 +1137,14 @@ func (x *DnsRecordChange) GetOwner() string {
 
 // A change that a service makes when it is asked over HTTP. Both requests are POSTs of
 // the body as JSON with the headers Idempotency-Key (apply only), Gnomon-Batch-Id,
-// Gnomon-Batch-Uid, Gnomon-Change-Index and, when it is applied, Gnomon-Attempt (from 1)
-// and Gnomon-Scheduled-At (RFC 3339).
+// Gnomon-Batch-Uid, Gnomon-Change-Index and, when it is applied, Gnomon-Attempt (from 1),
+// Gnomon-Scheduled-At and Gnomon-Expires (RFC 3339): once that has passed, another worker
+// may send the change, so a service that must exclude a late message refuses it.
 //
 // validate_url answers 200 with {"hard": [...], "soft": [...]}, each a list of strings or
 // of {"code", "message"}. apply_url answers 2xx when it is done; any other 4xx than 408
-// and 429 rejects the change; 408, 429, 5xx, 3xx and no answer are tried again.
+// and 429 rejects the change; 408, 429, 5xx, 3xx and no answer are tried again, after
+// Retry-After where 429 and 503 have one. Redirects are not followed.
 type HttpChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Absolute http or https URL of visible ASCII without user info or fragment, at most
