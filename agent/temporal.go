@@ -77,8 +77,8 @@ func (x activities) Push(ctx context.Context, in *workflowv1.AgentPushInput) (*w
 
 // take puts one action into the queue or says why it never will be.
 func (x activities) take(ctx context.Context, a *gnomonv1.NodeAction) (*workflowv1.AgentPushResult_Refused, error) {
-	if why := x.agent.kinds.Permit(a); why != nil {
-		return &workflowv1.AgentPushResult_Refused{Id: a.GetId(), Reason: why.Error(), State: gnomonv1.NodeAction_FAILED}, nil
+	if refused := x.permitted(a); refused != nil {
+		return refused, nil
 	}
 	_, err := x.agent.queue.Add(ctx, a, time.Now())
 	if closed, ok := errors.AsType[*queue.ClosedError](err); ok {
@@ -88,6 +88,15 @@ func (x activities) take(ctx context.Context, a *gnomonv1.NodeAction) (*workflow
 		return nil, nil //nolint:nilnil // not taken, and Sync tells what stands instead
 	}
 	return nil, err
+}
+
+// permitted says why this node does not perform an action, or nil.
+func (x activities) permitted(a *gnomonv1.NodeAction) *workflowv1.AgentPushResult_Refused {
+	err := x.agent.kinds.Permit(a)
+	if err == nil {
+		return nil
+	}
+	return &workflowv1.AgentPushResult_Refused{Id: a.GetId(), Reason: err.Error(), State: gnomonv1.NodeAction_FAILED}
 }
 
 // Cancel stops actions and keeps those that are not here yet from ever beginning.

@@ -37,8 +37,8 @@ func forgetStages(s *workflowv1.ClusterState, scheduled []*gnomonv1.NodeAction) 
 	}
 }
 
-// PlaybookEnded takes that there is nobody to tell any more.
-func PlaybookEnded(s *workflowv1.ClusterState, name string) {
+// Forget takes that there is nobody to tell any more.
+func Forget(s *workflowv1.ClusterState, name string) {
 	s.Settled = slices.DeleteFunc(s.GetSettled(), func(t *workflowv1.Settled) bool { return t.GetPlaybook() == name })
 }
 

@@ -49,7 +49,7 @@ func TestValidate(t *testing.T) {
 	p.Stages[0].Nodes = []string{"n1", "n1", "-"}
 	p.Stages[0].GetHttpRequest().Url = "ftp://${node}"
 	p.Stages[0].GetHttpRequest().Body = []byte("${")
-	exec := p.Stages[1].GetExec()
+	exec := p.GetStages()[1].GetExec()
 	exec.Argv = []string{"", "$x", "a\x00"}
 	exec.Environment = map[string]string{"a b": "${nobody}"}
 	exec.WorkingDirectory, exec.OutputLimit, exec.Timeout = "relative", 1<<20, durationpb.New(-1)

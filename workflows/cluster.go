@@ -203,7 +203,7 @@ func (c *clusterRun) inform(all []playbook.Told) {
 			err := told.Get(ctx, nil)
 			c.telling--
 			if err != nil {
-				playbook.PlaybookEnded(c.state, one.Playbook)
+				playbook.Forget(c.state, one.Playbook)
 				c.changed = true
 			}
 		})

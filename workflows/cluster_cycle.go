@@ -83,8 +83,7 @@ func (c *clusterRun) ask(ctx workflow.Context, name, what, summary string, in, o
 
 // cause is an activity's failure in words for a report.
 func cause(err error) error {
-	var late *temporal.TimeoutError
-	if errors.As(err, &late) {
+	if _, late := errors.AsType[*temporal.TimeoutError](err); late {
 		return errors.New("its agent did not answer in time")
 	}
 	if failed, ok := errors.AsType[*temporal.ApplicationError](err); ok {

@@ -155,13 +155,13 @@ func (s *site) decision(id string) *workflowv1.ClusterCommand_Decision {
 }
 
 // run runs the cluster for a while.
-func (s *site) run(for_ time.Duration) {
+func (s *site) run(length time.Duration) {
 	s.at(0, func() {
 		for queue := range s.agents {
 			s.env.SignalWorkflow(workflowv1.SignalNews, &workflowv1.News{Node: &gnomonv1.Node{Name: queue[len("node/c/"):]}})
 		}
 	})
-	s.at(for_, s.env.CancelWorkflow)
+	s.at(length, s.env.CancelWorkflow)
 	s.env.ExecuteWorkflow(workflowv1.ClusterWorkflow, &workflowv1.ClusterState{Cluster: "c"})
 	require.True(s.t, s.env.IsWorkflowCompleted())
 }
