@@ -118,3 +118,14 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// The file in docs/batches.md is one.
+func TestTheDocumentedFile(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/batches.md")
+	require.NoError(t, err)
+	_, block, found := strings.Cut(string(page), "```\n$ORIGIN")
+	require.True(t, found)
+	block, _, _ = strings.Cut(block, "```")
+	require.Len(t, parse(t, "$ORIGIN"+block), 5)
+}
