@@ -18,15 +18,17 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"gnomon/action/actiontest"
 	"gnomon/action/life"
 	"gnomon/activities"
 	"gnomon/activities/performers"
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/store/storetest"
 )
 
 // start is when the occurrences of these tests are due.
-var start = time.Date(2026, time.November, 21, 10, 0, 0, 0, time.UTC)
+var start = actiontest.Start
 
 // bench is one attempt, ready to be made.
 type bench struct {
@@ -34,7 +36,7 @@ type bench struct {
 	suite   testsuite.WorkflowTestSuite
 	env     *testsuite.TestActivityEnvironment
 	real    *activities.Perform
-	store   *rows
+	store   *storetest.Memory
 	in      *workflowv1.PerformInput
 	info    func(*activity.Info)
 	asked   int
@@ -51,23 +53,13 @@ type bench struct {
 // process that has run for long. It must be closed in the same bubble of time.
 func newBench(t *testing.T, retries uint32) *bench {
 	t.Helper()
-	b := &bench{t: t, store: newRows(), now: start}
-	s := life.New(&gnomonv1.ScheduledAction{
-		Meta: &gnomonv1.Meta{Id: "a", Guid: "guid-1"},
-		Spec: &gnomonv1.Spec{
-			StartPolicy: &gnomonv1.StartPolicy{StartAt: timestamppb.New(start)},
-			SendPolicy: &gnomonv1.SendPolicy{Policy: &gnomonv1.SendPolicy_SendOncePolicy{SendOncePolicy: &gnomonv1.SendOncePolicy{
-				RetryPolicy: &gnomonv1.RetryPolicy{
-					MaxRetries: retries, RestartPeriodScale: durationpb.New(time.Second), RestartPeriodBackOff: 2,
-					MinRestartPeriod: durationpb.New(time.Second), MaxRestartPeriod: durationpb.New(time.Minute),
-				},
-			}}},
-			Action: &gnomonv1.Action{Action: &gnomonv1.Action_HttpRequest{HttpRequest: &gnomonv1.HttpRequest{
-				Url: "https://example.com", Timeout: durationpb.New(20 * time.Second),
-			}}},
-		},
-	}, start.Add(-time.Minute), "")
-	s.Incarnation = timestamppb.New(start.Add(-time.Minute))
+	b := &bench{t: t, store: storetest.NewMemory(), now: start}
+	spec := actiontest.Once(actiontest.T1(retries))
+	spec.Action = &gnomonv1.Action{Action: &gnomonv1.Action_HttpRequest{HttpRequest: &gnomonv1.HttpRequest{
+		Url: "https://example.com", Timeout: durationpb.New(20 * time.Second),
+	}}}
+	s := life.New(actiontest.Wanted(spec, "guid-1"), actiontest.Accepted, "")
+	s.Incarnation = timestamppb.New(actiontest.Accepted)
 	b.in = life.Begin(s, start)
 	b.in.Chain = "run-1"
 	b.answer = func(int) (*workflowv1.Standing, error) {

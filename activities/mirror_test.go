@@ -18,6 +18,7 @@ import (
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 	"gnomon/store"
+	"gnomon/store/storetest"
 )
 
 // row is the row of an action with this place among those of its id.
@@ -32,14 +33,14 @@ func row(id string, sequence uint64) store.Row {
 type bubble struct {
 	t      *testing.T
 	mirror *activities.Mirror
-	rows   *rows
+	rows   *storetest.Memory
 }
 
 // mirrored runs a test in a bubble of time, with a Mirror that is closed at its end.
 func mirrored(t *testing.T, test func(bubble)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRows()
+		r := storetest.NewMemory()
 		m := activities.NewMirror(r, slog.New(slog.DiscardHandler))
 		closed := false
 		t.Cleanup(func() {
@@ -53,9 +54,9 @@ func mirrored(t *testing.T, test func(bubble)) {
 	})
 }
 
-func sequenceOf(t *testing.T, r *rows, id string) uint64 {
+func sequenceOf(t *testing.T, r *storetest.Memory, id string) uint64 {
 	t.Helper()
-	got, ok := r.get(id)
+	got, ok := r.Row(id)
 	require.True(t, ok)
 	return got.Revision.Sequence
 }
@@ -76,7 +77,7 @@ func TestRowsOfOneActionCoalesce(t *testing.T) {
 	t.Parallel()
 	mirrored(t, func(b bubble) {
 		t, m, r := b.t, b.mirror, b.rows
-		r.hold = make(chan struct{})
+		r.Hold = make(chan struct{})
 		m.Offer(row("first", 1))
 		synctest.Wait()
 		for _, sequence := range []uint64{1, 3, 2} {
@@ -86,9 +87,10 @@ func TestRowsOfOneActionCoalesce(t *testing.T) {
 		older := make(chan error, 1)
 		go func() { older <- m.Write(t.Context(), row("a", 1)) }()
 		synctest.Wait()
-		close(r.hold)
+		close(r.Hold)
 		require.NoError(t, <-older, "it is done with the newer one")
-		require.Equal(t, []int{1, 2}, r.calls)
+		through, _ := r.Calls()
+		require.Equal(t, []int{1, 2}, through)
 		require.EqualValues(t, 3, sequenceOf(t, r, "a"))
 		require.EqualValues(t, 3, sequenceOf(t, r, "b"))
 	})
@@ -99,15 +101,16 @@ func TestRowsGoInBatches(t *testing.T) {
 	t.Parallel()
 	mirrored(t, func(b bubble) {
 		t, m, r := b.t, b.mirror, b.rows
-		r.hold = make(chan struct{})
+		r.Hold = make(chan struct{})
 		m.Offer(row("first", 1))
 		synctest.Wait()
 		for i := range 600 {
 			m.Offer(row(fmt.Sprint(i), 1))
 		}
-		close(r.hold)
+		close(r.Hold)
 		synctest.Wait()
-		require.Equal(t, []int{1, 256, 256, 88}, r.calls)
+		through, _ := r.Calls()
+		require.Equal(t, []int{1, 256, 256, 88}, through)
 	})
 }
 
@@ -117,13 +120,14 @@ func TestStoreDown(t *testing.T) {
 	t.Parallel()
 	mirrored(t, func(b bubble) {
 		t, m, r := b.t, b.mirror, b.rows
-		r.set(true)
-		require.ErrorIs(t, m.Write(t.Context(), row("a", 1)), errDown)
+		r.SetDown(true)
+		require.ErrorIs(t, m.Write(t.Context(), row("a", 1)), storetest.ErrDown)
 		<-time.After(time.Minute) // of the bubble
-		_, ok := r.get("a")
+		_, ok := r.Row("a")
 		require.False(t, ok)
-		require.InDelta(t, 120, r.refused, 2, "twice a second")
-		r.set(false)
+		_, refused := r.Calls()
+		require.InDelta(t, 120, refused, 2, "twice a second")
+		r.SetDown(false)
 		<-time.After(time.Second) // of the bubble
 		require.EqualValues(t, 1, sequenceOf(t, r, "a"))
 	})
@@ -134,18 +138,19 @@ func TestAFailedRowStaysBehindANewerOne(t *testing.T) {
 	t.Parallel()
 	mirrored(t, func(b bubble) {
 		t, m, r := b.t, b.mirror, b.rows
-		r.hold = make(chan struct{})
-		r.set(true)
+		r.Hold = make(chan struct{})
+		r.SetDown(true)
 		m.Offer(row("a", 1))
 		synctest.Wait()
 		m.Offer(row("a", 2))
-		r.hold <- struct{}{}
+		r.Hold <- struct{}{}
 		synctest.Wait()
-		r.set(false)
-		close(r.hold)
+		r.SetDown(false)
+		close(r.Hold)
 		require.NoError(t, m.Write(t.Context(), row("b", 1)))
 		require.EqualValues(t, 2, sequenceOf(t, r, "a"))
-		require.Equal(t, []int{2}, r.calls)
+		through, _ := r.Calls()
+		require.Equal(t, []int{2}, through)
 	})
 }
 
@@ -155,7 +160,7 @@ func TestWriteEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	mirrored(t, func(b bubble) {
 		t, m, r := b.t, b.mirror, b.rows
-		r.hold = make(chan struct{})
+		r.Hold = make(chan struct{})
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -163,7 +168,7 @@ func TestWriteEndsWithItsContext(t *testing.T) {
 		require.Equal(t, time.Second, time.Since(began))
 		require.ErrorIs(t, m.Write(t.Context(), row("a", 2)), context.DeadlineExceeded)
 		require.Less(t, time.Since(began), 12*time.Second)
-		close(r.hold)
+		close(r.Hold)
 		require.NoError(t, m.Write(t.Context(), row("b", 1)))
 		require.EqualValues(t, 2, sequenceOf(t, r, "a"))
 	})
@@ -173,16 +178,16 @@ func TestWriteEndsWithItsContext(t *testing.T) {
 func TestCloseFlushes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRows()
+		r := storetest.NewMemory()
 		m := activities.NewMirror(r, slog.New(slog.DiscardHandler))
-		r.set(true)
+		r.SetDown(true)
 		for i := range 600 {
 			m.Offer(row(fmt.Sprint(i), 1))
 		}
 		synctest.Wait()
-		r.set(false)
+		r.SetDown(false)
 		m.Close(t.Context())
-		require.Len(t, r.byID, 600)
+		require.Len(t, r.IDs(), 600)
 		require.ErrorContains(t, m.Write(t.Context(), row("a", 1)), "the worker stops")
 	})
 }
@@ -192,8 +197,8 @@ func TestCloseFlushes(t *testing.T) {
 func TestCloseIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRows()
-		r.set(true)
+		r := storetest.NewMemory()
+		r.SetDown(true)
 		m := activities.NewMirror(r, slog.New(slog.DiscardHandler))
 		m.Offer(row("a", 1))
 		synctest.Wait()
@@ -201,8 +206,8 @@ func TestCloseIsBounded(t *testing.T) {
 		m.Close(t.Context())
 		require.Zero(t, time.Since(began))
 
-		r = newRows()
-		r.hold = make(chan struct{})
+		r = storetest.NewMemory()
+		r.Hold = make(chan struct{})
 		m = activities.NewMirror(r, slog.New(slog.DiscardHandler))
 		m.Offer(row("a", 1))
 		synctest.Wait()
@@ -218,18 +223,18 @@ func TestWaitingRowsAreBounded(t *testing.T) {
 	t.Parallel()
 	mirrored(t, func(b bubble) {
 		t, m, r := b.t, b.mirror, b.rows
-		r.hold = make(chan struct{})
+		r.Hold = make(chan struct{})
 		m.Offer(row("first", 1))
 		synctest.Wait()
 		for i := range 200_010 {
 			m.Offer(row(fmt.Sprint(i), 1))
 		}
-		close(r.hold)
+		close(r.Hold)
 		synctest.Wait()
-		require.Len(t, r.byID, 200_001)
-		_, ok := r.get("9")
+		require.Len(t, r.IDs(), 200_001)
+		_, ok := r.Row("9")
 		require.False(t, ok)
-		_, ok = r.get("10")
+		_, ok = r.Row("10")
 		require.True(t, ok)
 	})
 }
@@ -245,22 +250,22 @@ func TestManyWriters(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, uint64(w)))
 			all.Go(func() {
 				for sequence := range uint64(100) {
-					r.set(random.IntN(10) == 0)
+					r.SetDown(random.IntN(10) == 0)
 					if random.IntN(2) == 0 {
 						m.Offer(row(fmt.Sprint(w%8), sequence))
 						continue
 					}
 					if err := m.Write(t.Context(), row(fmt.Sprint(w%8), sequence)); err != nil {
-						require.ErrorIs(t, err, errDown)
+						require.ErrorIs(t, err, storetest.ErrDown)
 					}
 				}
 			})
 		}
 		all.Wait()
-		r.set(false)
+		r.SetDown(false)
 		<-time.After(time.Second) // of the bubble
-		require.Len(t, r.byID, 8)
-		for id := range r.byID {
+		require.Len(t, r.IDs(), 8)
+		for _, id := range r.IDs() {
 			require.EqualValues(t, 99, sequenceOf(t, r, id))
 		}
 	})
@@ -269,7 +274,7 @@ func TestManyWriters(t *testing.T) {
 // The activity fails until the store took the row, and writes all that it is told.
 func TestMirrorActivity(t *testing.T) {
 	t.Parallel()
-	r := newRows()
+	r := storetest.NewMemory()
 	m := activities.NewMirror(r, slog.New(slog.DiscardHandler))
 	defer m.Close(context.Background())
 	suite := testsuite.WorkflowTestSuite{}
@@ -280,13 +285,13 @@ func TestMirrorActivity(t *testing.T) {
 		Revision: &workflowv1.Revision{Incarnation: timestamppb.New(start), Sequence: 7, Attempt: 2, Phase: 1},
 		Chain:    "run-1", Tombstone: true,
 	}
-	r.set(true)
+	r.SetDown(true)
 	_, err := env.ExecuteActivity(m.Mirror, in)
-	require.ErrorContains(t, err, errDown.Error())
-	r.set(false)
+	require.ErrorContains(t, err, storetest.ErrDown.Error())
+	r.SetDown(false)
 	_, err = env.ExecuteActivity(m.Mirror, in)
 	require.NoError(t, err)
-	got, _ := r.get("a")
+	got, _ := r.Row("a")
 	require.Equal(t, store.Revision{Incarnation: start, Sequence: 7, Attempt: 2, Phase: 1}, got.Revision)
 	require.Equal(t, "run-1", got.Chain)
 	require.True(t, got.Tombstone)

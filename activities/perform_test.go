@@ -53,7 +53,7 @@ func TestSuccess(t *testing.T) {
 	require.Equal(t, []any{"a", "guid-1", start, uint32(1), "a/guid-1/2026-11-21T10:00:00Z"},
 		[]any{r.ID, r.GUID, r.Occurrence, r.Attempt, r.IdempotencyKey})
 
-	row, ok := b.store.get("a")
+	row, ok := b.store.Row("a")
 	require.True(t, ok)
 	require.True(t, row.Tombstone)
 	require.Equal(t, "run-1", row.Chain)
@@ -83,7 +83,7 @@ func TestFailureIsRetriedAfterTheExactDelay(t *testing.T) {
 	require.True(t, p.GetStored())
 	require.Len(t, b.beats, 1)
 	require.True(t, proto.Equal(p, b.beats[0]))
-	row, _ := b.store.get("a")
+	row, _ := b.store.Row("a")
 	require.Equal(t, gnomonv1.Status_RETRYING, row.Action.GetStatus().GetState())
 	require.False(t, row.Tombstone)
 }
@@ -94,7 +94,7 @@ func TestDelayCountsFromTheFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, 9)
 		defer b.close()
-		b.store.hold = make(chan struct{}) // it hangs
+		b.store.Hold = make(chan struct{}) // it hangs
 		began := time.Now()
 		b.real.Clock = nil // the server's time of the start, and what passed since
 		b.perform = failing
@@ -120,7 +120,7 @@ func TestFailuresThatEndTheOccurrence(t *testing.T) {
 		require.True(t, failure.NonRetryable(), name)
 		require.Nil(t, p.GetOccurrence(), name)
 		require.Equal(t, gnomonv1.Status_FAILED, p.GetStatus().GetState(), name)
-		row, _ := b.store.get("a")
+		row, _ := b.store.Row("a")
 		require.True(t, row.Tombstone, name)
 		b.close()
 	}

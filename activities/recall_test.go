@@ -35,7 +35,7 @@ func TestRecall(t *testing.T) {
 	require.EqualValues(t, 2, p.GetStatus().GetFailedAttemptsCounter())
 	require.EqualValues(t, 2, p.GetCounted())
 	require.Equal(t, 3*time.Second, failure.NextRetryDelay())
-	row, _ := b.store.get("a")
+	row, _ := b.store.Row("a")
 	require.Equal(t, store.Revision{
 		Incarnation: start.Add(-time.Minute), Sequence: b.in.GetSequence(), Attempt: 2, Phase: store.PhaseLast,
 	}, row.Revision)
@@ -51,7 +51,7 @@ func TestRowOfARunningAttempt(t *testing.T) {
 		b.info = func(i *activity.Info) { i.Attempt = 2 }
 		b.perform = func(context.Context, performers.Request) (performers.Reply, error) {
 			<-time.After(time.Second) // of the bubble
-			row, ok := b.store.get("a")
+			row, ok := b.store.Row("a")
 			require.True(t, ok)
 			require.Equal(t, store.Revision{
 				Incarnation: start.Add(-time.Minute), Sequence: b.in.GetSequence(), Attempt: 2, Phase: store.PhaseCurrent,

@@ -63,7 +63,7 @@ func TestRowsComeAfterCommandsSince(t *testing.T) {
 	}
 	_, err := b.run()
 	require.NoError(t, err)
-	row, ok := b.store.get("a")
+	row, ok := b.store.Row("a")
 	require.True(t, ok)
 	require.Equal(t, store.Revision{
 		Incarnation: start.Add(-time.Minute), Sequence: b.in.GetSequence() + 3, Attempt: 2, Phase: store.PhaseLast,

@@ -76,7 +76,7 @@ func TestAnswers(t *testing.T) {
 			require.Empty(t, b.acted)
 			require.True(t, proto.Equal(b.in.GetOccurrence(), p.GetOccurrence()))
 			require.True(t, proto.Equal(b.in.GetStatus(), p.GetStatus()))
-			_, stored := b.store.get("a")
+			_, stored := b.store.Row("a")
 			require.False(t, stored, "it has no row to write")
 		})
 	}
@@ -172,7 +172,7 @@ func TestBeatsWhileTheRowIsStored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, 9)
 		defer b.close()
-		b.store.hold = make(chan struct{})
+		b.store.Hold = make(chan struct{})
 		b.info = func(i *activity.Info) { i.HeartbeatTimeout = time.Second }
 		b.perform = failing
 		_, p := b.fail()

@@ -33,14 +33,14 @@ func (w *world) check() {
 	if wake, ok := w.model.Wake(); ok && w.now().After(wake.Add(time.Millisecond)) {
 		w.differf("at %s something was due, but nothing happened", clock(wake))
 	}
-	if performing != nil && w.mute == performing {
+	if performing != nil && performing.mute {
 		return
 	}
 	view := w.ask()
 	if what := compare(w.model.Row(), view.GetAction(), view.GetTombstone(), performing != nil || w.unheard); what != "" {
 		w.differf("the workflow shows %s", what)
 	}
-	if !w.rows.isDown() {
+	if !w.rows.Down() {
 		w.checkMirror(performing)
 	}
 	w.watchDue()
@@ -50,7 +50,7 @@ func (w *world) checkMirror(performing *execution) {
 	if err := w.mirror.Write(context.Background(), store.Row{Action: &gnomonv1.ScheduledAction{Meta: &gnomonv1.Meta{Id: "barrier"}}}); err != nil {
 		panic(err)
 	}
-	row, ok := w.rows.get()
+	row, ok := w.rows.Row("a")
 	if !ok {
 		return
 	}
@@ -77,7 +77,7 @@ func (w *world) judgeEnd() {
 	if err := w.env.GetWorkflowResult(result); err != nil {
 		panic(err)
 	}
-	row, ok := w.rows.get()
+	row, ok := w.rows.Row("a")
 	if !ok {
 		w.differf("the run closed without a row")
 	}

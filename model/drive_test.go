@@ -107,7 +107,7 @@ func (w *world) rest() time.Duration {
 
 // leave ends the life.
 func (w *world) leave() {
-	if w.rows.isDown() {
+	if w.rows.Down() {
 		w.do(Step{Do: storeUp}, false)
 	}
 	if !w.model.Ended() {
@@ -119,13 +119,13 @@ func (w *world) do(s Step, lazy bool) {
 	switch s.Do {
 	case storeDown:
 		w.tellf("the store goes down")
-		w.rows.set(true)
+		w.rows.SetDown(true)
 		w.behind = true
 	case storeUp:
 		w.tellf("the store is up")
-		if w.rows.isDown() {
+		if w.rows.Down() {
 			w.rows.cut()
-			w.rows.set(false)
+			w.rows.SetDown(false)
 			w.renewMirror()
 			w.upAt = w.now()
 			w.look(w.now().Add(catchUp + step))

@@ -68,6 +68,19 @@ func TestRegressions(t *testing.T) {
 			Steps:   []Step{{AtWake: true, After: time.Millisecond, Do: "update", Signal: true, Wish: Wish{Start: time.Second}}},
 			Endings: []Ending{{How: model.Stopped}},
 		},
+		// The harness' own: the worker of an attempt that was given up is lost while that of
+		// the attempt after it has been, which nobody has noticed.
+		"two workers are lost before they can report": {
+			First: Wish{Period: time.Second},
+			Steps: []Step{
+				{Do: "update", Signal: true, Wish: Wish{Period: time.Second}},
+				{After: time.Minute, Do: "pause"},
+			},
+			Endings: []Ending{
+				{How: model.Success, Takes: 30 * time.Second, Noticed: heartbeat, Unheard: true},
+				{How: model.Permanent, Noticed: time.Minute, Unheard: true, Deaf: true},
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -46,6 +46,9 @@ type execution struct {
 	details  []byte     // of the last heartbeat
 	done     bool       // at the server
 	told     bool       // and the workflow knows
+	// mute: the worker of its attempt was lost after it had written its last row, which
+	// is not noticed yet.
+	mute bool
 }
 
 // over says whether nobody waits for the execution any more.
@@ -291,7 +294,7 @@ func (s *server) finish(t *try) {
 	<-t.returned
 	t.noted, t.ended = t.e.heard().GetSettled(), s.w.now()
 	t.lost.Store(true)
-	s.w.mute = t.e
+	t.e.mute = true
 	s.w.at(t.how.Noticed, func() { s.lose(t) })
 }
 

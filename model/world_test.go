@@ -24,6 +24,7 @@ import (
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 	"gnomon/model"
 	"gnomon/store"
+	"gnomon/store/storetest"
 	"gnomon/workflows"
 )
 
@@ -65,9 +66,6 @@ type world struct {
 	// veiled: the mirror shows what the workflow knows, as of before the attempts that
 	// go on, since a command had a row written meanwhile.
 	veiled *execution
-	// mute: the worker of its attempt was lost after it had written its last row, which
-	// is not noticed yet.
-	mute *execution
 	// unheard: it was deleted while attempts went on, which nobody heard of any more.
 	unheard bool
 	behind  bool      // the store was down and has not been seen to catch up
@@ -96,7 +94,7 @@ func (w *world) now() time.Time {
 
 // run lives a life; "" is that both sides agree, else it is the difference.
 func (l Life) run(verbose bool) (what string, story []string) {
-	w := &world{script: l, verbose: verbose, rows: &rows{}, base: origin}
+	w := &world{script: l, verbose: verbose, rows: &rows{Memory: storetest.NewMemory()}, base: origin}
 	defer w.clear()
 	defer func() {
 		story = w.story
@@ -115,7 +113,9 @@ func (l Life) run(verbose bool) (what string, story []string) {
 	w.model = model.New(origin, "a", "guid-1", nil, spec, spread)
 	w.renewMirror()
 	if !l.Unseen {
-		w.rows.insert(store.Row{Action: life.Action(state)})
+		if _, err := w.rows.PutActions(context.Background(), []store.Row{{Action: life.Action(state)}}); err != nil {
+			panic(err)
+		}
 	}
 	w.tellf("created: %s", describe(spec))
 	for state != nil {
@@ -177,7 +177,7 @@ func (w *world) perform(ctx context.Context, in *workflowv1.PerformInput) (*work
 // writer is the worker's Mirror. While the store is down each write has its own: one
 // pauses in real time after a failure.
 func (w *world) writer() *activities.Mirror {
-	if w.rows.isDown() {
+	if w.rows.Down() {
 		m := activities.NewMirror(w.rows.tap(), discard)
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -258,11 +258,10 @@ type registry struct {
 
 func (registry) RegisterDynamicWorkflow(any, workflow.DynamicRegisterOptions) {}
 
-// rows is the store: one row, and what is known of its writers.
+// rows is the store, and who is connected to it.
 type rows struct {
+	*storetest.Memory
 	mu   sync.Mutex
-	down bool
-	row  *store.Row
 	taps []*tap
 }
 
@@ -276,7 +275,7 @@ type tap struct {
 func (r *rows) tap() *tap {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := &tap{rows: r, closed: r.down}
+	t := &tap{rows: r, closed: r.Down()}
 	r.taps = append(r.taps, t)
 	return t
 }
@@ -291,46 +290,11 @@ func (r *rows) cut() {
 	r.taps = nil
 }
 
-func (r *rows) insert(row store.Row) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.row = &row
-}
-
-func (r *rows) get() (store.Row, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.row == nil {
-		return store.Row{}, false
+func (t *tap) PutActions(ctx context.Context, rows []store.Row) ([]bool, error) {
+	t.rows.mu.Lock()
+	defer t.rows.mu.Unlock()
+	if t.closed {
+		return nil, storetest.ErrDown
 	}
-	return *r.row, true
-}
-
-func (r *rows) set(down bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.down = down
-}
-
-func (r *rows) isDown() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.down
-}
-
-var errDown = errors.New("the store is down")
-
-func (t *tap) PutActions(_ context.Context, rows []store.Row) ([]bool, error) {
-	r := t.rows
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if t.closed || r.down {
-		return nil, errDown
-	}
-	for _, row := range rows {
-		if row.Action.GetMeta().GetId() == "a" && (r.row == nil || r.row.Revision.Encode() < row.Revision.Encode()) {
-			r.row = &row
-		}
-	}
-	return make([]bool, len(rows)), nil
+	return t.rows.PutActions(ctx, rows)
 }

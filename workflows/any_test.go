@@ -89,7 +89,7 @@ func (s *saga) live() *gnomonv1.Status {
 		if err == nil {
 			end := &gnomonv1.Status{}
 			require.NoError(s.t, w.env.GetWorkflowResult(end))
-			row, ok := w.rows.get("a")
+			row, ok := w.rows.Row("a")
 			require.True(s.t, ok)
 			require.True(s.t, row.Tombstone)
 			require.Equal(s.t, end.String(), row.Action.GetStatus().String())

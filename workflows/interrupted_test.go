@@ -69,7 +69,7 @@ func TestLostWorkerAfterFailures(t *testing.T) {
 		require.Equal(t, gnomonv1.AttemptStatus_INTERRUPTED, st.GetLastAttemptStatus().GetOutcome())
 		require.EqualValues(t, 3, st.GetLastAttemptStatus().GetAttempt())
 		require.Equal(t, start.Add(10*time.Second), st.GetScheduledAt().AsTime())
-		row, ok := w.rows.get("a")
+		row, ok := w.rows.Row("a")
 		require.True(t, ok)
 		require.Equal(t, st.String(), row.Action.GetStatus().String(), "the workflow stores what no attempt can")
 	})

@@ -21,7 +21,7 @@ func TestCommandDuringTheLastAttempt(t *testing.T) {
 	w.perform = func(context.Context, performers.Request) error {
 		w.env.RegisterDelayedCallback(func() { w.signal(workflowv1.CommandPause) }, 0)
 		assert.Eventually(t, func() bool {
-			row, ok := w.rows.get("a")
+			row, ok := w.rows.Row("a")
 			return ok && row.Action.GetStatus().GetState() == gnomonv1.Status_PAUSED
 		}, 10*time.Second, time.Millisecond)
 		return nil
@@ -34,12 +34,12 @@ func TestCommandDuringTheLastAttempt(t *testing.T) {
 func TestCommandWhileARowIsStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.rows.set(true)
+	w.rows.SetDown(true)
 	w.at(accepted.Add(time.Second), func() { w.signal(workflowv1.CommandPause) })
 	w.at(accepted.Add(2*time.Second), func() { w.signal(workflowv1.CommandResume) })
-	w.at(accepted.Add(3*time.Second), func() { w.rows.set(false) })
+	w.at(accepted.Add(3*time.Second), func() { w.rows.SetDown(false) })
 	w.at(start.Add(-time.Second), func() {
-		row, ok := w.rows.get("a")
+		row, ok := w.rows.Row("a")
 		require.True(t, ok)
 		require.Equal(t, gnomonv1.Status_SCHEDULED, row.Action.GetStatus().GetState())
 	})

@@ -17,10 +17,10 @@ import (
 func TestStoreDownAcrossTheEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.rows.set(true)
+	w.rows.SetDown(true)
 	w.at(start.Add(time.Minute), func() {
 		require.Equal(t, gnomonv1.Status_SUCCEEDED, w.action().GetAction().GetStatus().GetState())
-		w.rows.set(false)
+		w.rows.SetDown(false)
 	})
 	st := w.finish(state(once(nil)))
 	require.Equal(t, gnomonv1.Status_SUCCEEDED, st.GetState())
@@ -36,7 +36,7 @@ func TestRowsOfCommands(t *testing.T) {
 	var seen []gnomonv1.Status_State
 	look := func(at time.Time) {
 		w.at(at, func() {
-			row, ok := w.rows.get("a")
+			row, ok := w.rows.Row("a")
 			require.True(t, ok)
 			seen = append(seen, row.Action.GetStatus().GetState())
 			require.Equal(t, accepted, row.Revision.Incarnation.UTC())
@@ -50,7 +50,7 @@ func TestRowsOfCommands(t *testing.T) {
 	look(start.Add(-25 * time.Second))
 	w.finish(state(once(nil)))
 	require.Equal(t, []gnomonv1.Status_State{gnomonv1.Status_PAUSED, gnomonv1.Status_SCHEDULED, gnomonv1.Status_SCHEDULED}, seen)
-	row, _ := w.rows.get("a")
+	row, _ := w.rows.Row("a")
 	require.Equal(t, "guid-2", row.Action.GetMeta().GetGuid())
 }
 
@@ -60,7 +60,7 @@ func TestSignalMirror(t *testing.T) {
 	w := newWorld(t)
 	w.at(accepted.Add(time.Second), func() { w.signal(workflowv1.SignalMirror) })
 	w.at(accepted.Add(2*time.Second), func() {
-		row, ok := w.rows.get("a")
+		row, ok := w.rows.Row("a")
 		require.True(t, ok)
 		require.Equal(t, gnomonv1.Status_SCHEDULED, row.Action.GetStatus().GetState())
 		require.False(t, row.Tombstone)
@@ -76,7 +76,7 @@ func TestAClosingRunIsRevived(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.rows.set(true)
+			w.rows.SetDown(true)
 			w.at(accepted.Add(time.Second), func() { w.env.CancelWorkflow() })
 			var refused, revived *answer
 			c := update(once(nil), "guid-2")

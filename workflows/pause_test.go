@@ -66,7 +66,7 @@ func TestPauseDuringAnAttempt(t *testing.T) {
 		st := w.action().GetAction().GetStatus()
 		require.Equal(t, gnomonv1.Status_PAUSED, st.GetState())
 		require.EqualValues(t, 1, st.GetSuccessfulAttemptsCounter())
-		row, _ := w.rows.get("a")
+		row, _ := w.rows.Row("a")
 		require.Equal(t, st.String(), row.Action.GetStatus().String())
 		w.signal(workflowv1.CommandResume)
 	})

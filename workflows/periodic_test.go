@@ -104,7 +104,7 @@ func TestContinueAsNewWaitsForAttemptAndRow(t *testing.T) {
 	s = next(t, w.run(s))
 	require.EqualValues(t, 1, s.GetStatus().GetSuccessfulAttemptsCounter())
 	require.Equal(t, accepted.Add(5*time.Second), w.now())
-	row, ok := w.rows.get("a")
+	row, ok := w.rows.Row("a")
 	require.True(t, ok)
 	require.Equal(t, s.GetStatus().String(), row.Action.GetStatus().String())
 	require.Zero(t, s.GetPerforming())

@@ -76,7 +76,7 @@ func TestUpdateThenCancel(t *testing.T) {
 			st := w.finish(state(once(nil)))
 			require.Equal(t, gnomonv1.Status_DELETED, st.GetState())
 			require.Empty(t, w.attempts)
-			row, _ := w.rows.get("a")
+			row, _ := w.rows.Row("a")
 			require.Equal(t, "guid-2", row.Action.GetMeta().GetGuid())
 		})
 	}
@@ -122,7 +122,7 @@ func TestMalformedSignals(t *testing.T) {
 				require.Equal(t, gnomonv1.Condition_FALSE, got.GetStatus())
 				require.Contains(t, got.GetMessage(), c.message)
 				require.NotContains(t, got.GetMessage(), "secret")
-				row, ok := w.rows.get("a")
+				row, ok := w.rows.Row("a")
 				require.True(t, ok)
 				require.Equal(t, a.GetStatus().String(), row.Action.GetStatus().String())
 			})

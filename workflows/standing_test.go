@@ -48,11 +48,11 @@ func TestStanding(t *testing.T) {
 		return &workflowv1.Standing{Guid: "guid-2", Perform: true, Sequence: running}
 	})
 	w.at(start.Add(63*time.Second), func() {
-		w.rows.set(true)
+		w.rows.SetDown(true)
 		w.signal(workflowv1.CommandCancel)
 	})
 	expect(64*time.Second, "deleted, its row owed", func() *workflowv1.Standing { return &workflowv1.Standing{Guid: "guid-2"} })
-	w.at(start.Add(65*time.Second), func() { w.rows.set(false) })
+	w.at(start.Add(65*time.Second), func() { w.rows.SetDown(false) })
 	s := state(periodic(time.Minute, nil))
 	s.Performing = 7 // a run before this one could not wait for it
 	w.finish(s)

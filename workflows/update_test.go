@@ -203,13 +203,13 @@ func TestUpdateRefusals(t *testing.T) {
 func TestCommandsAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.rows.set(true)
+	w.rows.SetDown(true)
 	w.at(accepted.Add(time.Second), func() { w.update(workflowv1.CommandCancel, &workflowv1.Command{Id: "c-1"}) })
 	var late, again *answer
 	w.at(accepted.Add(2*time.Second), func() {
 		late = w.update(workflowv1.CommandPause, &workflowv1.Command{})
 		again = w.update(workflowv1.CommandCancel, &workflowv1.Command{Id: "c-1"})
-		w.rows.set(false)
+		w.rows.SetDown(false)
 	})
 	st := w.finish(state(once(nil)))
 	require.Equal(t, gnomonv1.Status_DELETED, st.GetState())

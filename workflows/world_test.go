@@ -2,7 +2,6 @@ package workflows_test
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"testing"
@@ -20,7 +19,7 @@ import (
 	"gnomon/activities/performers"
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
-	"gnomon/store"
+	"gnomon/store/storetest"
 	"gnomon/workflows"
 )
 
@@ -29,7 +28,7 @@ import (
 type world struct {
 	t     *testing.T
 	env   *testsuite.TestWorkflowEnvironment
-	rows  *rows
+	rows  *storetest.Memory
 	clock time.Time // when the run starts
 
 	// perform is what the performer does. Default: succeeds.
@@ -54,7 +53,7 @@ type made struct {
 func newWorld(t *testing.T, opts ...func(*world)) *world {
 	t.Helper()
 	w := &world{
-		t: t, rows: &rows{byID: map[string]store.Row{}}, clock: accepted,
+		t: t, rows: storetest.NewMemory(), clock: accepted,
 		perform: func(context.Context, performers.Request) error { return nil },
 	}
 	for _, o := range opts {
@@ -189,7 +188,7 @@ func (w *world) finish(s *workflowv1.ActionState) *gnomonv1.Status {
 	st := &gnomonv1.Status{}
 	require.NoError(w.t, w.env.GetWorkflowResult(st))
 	require.True(w.t, life.Ended(st))
-	row, ok := w.rows.get("a")
+	row, ok := w.rows.Row("a")
 	require.True(w.t, ok)
 	require.True(w.t, row.Tombstone)
 	require.Equal(w.t, st.String(), row.Action.GetStatus().String())
@@ -215,47 +214,4 @@ func (w *world) guids() []string {
 		all = append(all, m.guid)
 	}
 	return all
-}
-
-// rows is a store of actions in memory that can be down.
-type rows struct {
-	store.Actions
-
-	mu    sync.Mutex
-	byID  map[string]store.Row
-	down  bool
-	calls int
-}
-
-var errDown = errors.New("the store is down")
-
-// PutActions implements store.Actions.
-func (r *rows) PutActions(_ context.Context, rows []store.Row) ([]bool, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.calls++
-	if r.down {
-		return nil, errDown
-	}
-	applied := make([]bool, len(rows))
-	for i, row := range rows {
-		id := row.Action.GetMeta().GetId()
-		if old, ok := r.byID[id]; !ok || old.Revision.Encode() < row.Revision.Encode() {
-			r.byID[id], applied[i] = row, true
-		}
-	}
-	return applied, nil
-}
-
-func (r *rows) get(id string) (store.Row, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	row, ok := r.byID[id]
-	return row, ok
-}
-
-func (r *rows) set(down bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.down = down
 }
