@@ -18,7 +18,6 @@ var (
 	t1       = actiontest.T1
 	once     = actiontest.Once
 	periodic = actiontest.Periodic
-	spec     = actiontest.Spec
 	until    = actiontest.Until
 	wanted   = actiontest.Wanted
 )
