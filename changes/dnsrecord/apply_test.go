@@ -154,7 +154,7 @@ func TestApplyIsTriedAgain(t *testing.T) {
 	t.Run("stopped", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.server.Stop(t)
+		b.server.Stop()
 		try(t, b, "cannot be reached")
 	})
 	t.Run("zone of another installation", func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestApplyThatArrivesAfterItsTurn(t *testing.T) {
 	time.Sleep(time.Until(short.Expires)) //nolint:forbidigo // nothing but time ends a turn
 	b.server.Thaw()
 	require.Eventually(t, func() bool {
-		return strings.Contains(b.server.Log(t), "BADTIME")
+		return strings.Contains(b.server.Log(), "BADTIME")
 	}, 10*time.Second, 20*time.Millisecond, "the server read the message")
 	require.EqualValues(t, 1, b.serial(t))
 	require.ErrorIs(t, b.apply(t, c, short), changes.ErrExpired)

@@ -191,7 +191,7 @@ func TestValidateWithoutTheServersHelp(t *testing.T) {
 	b.server.Freeze(t)
 	_, err = b.Validate(t.Context(), changes.Batch{}, c)
 	require.ErrorContains(t, err, "the server of zone example.test. does not answer")
-	b.server.Stop(t)
+	b.server.Stop()
 	_, err = b.Validate(t.Context(), changes.Batch{}, c)
 	require.ErrorContains(t, err, "the server of zone example.test. cannot be reached")
 }

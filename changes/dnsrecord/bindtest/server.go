@@ -15,6 +15,8 @@ import (
 
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
+
+	"gnomon/faults/processes"
 )
 
 // KeyName is the name of every server's key.
@@ -44,9 +46,8 @@ type Server struct {
 	// Algorithm and Secret (base64) are those of the key KeyName.
 	Algorithm, Secret string
 
-	cmd   *exec.Cmd
-	ended chan struct{}
-	log   *os.File
+	named *processes.Process
+	past  string // what processes before this one wrote
 }
 
 // Start starts a server that ends with the test.
@@ -62,7 +63,7 @@ func Start(t *testing.T, o Options) *Server {
 	s := &Server{Dir: directory(t), Port: freePort(t), Algorithm: o.Algorithm, Secret: secret(t)}
 	s.configure(t, o)
 	s.Start(t)
-	t.Cleanup(func() { s.Stop(t) })
+	t.Cleanup(s.Stop)
 	return s
 }
 
@@ -157,25 +158,19 @@ func (s *Server) write(t *testing.T, name, text string) {
 // Start starts named, again after a Stop or Kill, and waits until it answers.
 func (s *Server) Start(t *testing.T) {
 	t.Helper()
-	log, err := os.OpenFile(filepath.Join(s.Dir, "named.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	cmd := exec.Command("named", "-g", "-n", "1", "-c", filepath.Join(s.Dir, "named.conf")) //nolint:gosec,noctx // its end is Stop
+	unprivileged(cmd)
+	var err error
+	s.named, err = processes.StartCommand("named", cmd)
 	require.NoError(t, err)
-	s.log = log
-	s.cmd = exec.Command("named", "-g", "-n", "1", "-c", filepath.Join(s.Dir, "named.conf")) //nolint:gosec,noctx // its end is Stop
-	s.cmd.Stderr = log
-	s.ended = make(chan struct{})
-	require.NoError(t, spawn(s.cmd))
-	go func(cmd *exec.Cmd, ended chan struct{}) {
-		defer close(ended)
-		_ = cmd.Wait()
-	}(s.cmd, s.ended)
 	limit := time.NewTimer(startWithin)
 	defer limit.Stop()
 	for !s.answers() {
 		select {
-		case <-s.ended:
-			t.Fatalf("named ended:\n%s", s.Log(t))
+		case <-s.named.Ended():
+			t.Fatalf("named ended:\n%s", s.Log())
 		case <-limit.C:
-			t.Fatalf("named does not answer:\n%s", s.Log(t))
+			t.Fatalf("named does not answer:\n%s", s.Log())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -196,50 +191,39 @@ func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", s.Port)
 func (s *Server) Address6() string { return net.JoinHostPort("::1", s.Port) }
 
 // Stop ends named, which writes what its journals hold into the zone files.
-func (s *Server) Stop(t *testing.T) {
-	t.Helper()
-	s.end(t, syscall.SIGTERM)
+func (s *Server) Stop() {
+	if s.named != nil {
+		s.Thaw()
+		s.named.Stop()
+		s.gone()
+	}
 }
 
 // Kill is kill -9; journals survive it.
-func (s *Server) Kill(t *testing.T) {
-	t.Helper()
-	s.end(t, syscall.SIGKILL)
+func (s *Server) Kill() {
+	s.named.Kill()
+	s.gone()
 }
 
-func (s *Server) end(t *testing.T, signal syscall.Signal) {
-	t.Helper()
-	if s.cmd == nil {
-		return
-	}
-	s.Thaw()
-	_ = s.cmd.Process.Signal(signal)
-	limit := time.NewTimer(startWithin)
-	defer limit.Stop()
-	select {
-	case <-s.ended:
-	case <-limit.C:
-		_ = s.cmd.Process.Kill()
-		<-s.ended
-	}
-	require.NoError(t, s.log.Close())
-	s.cmd = nil
+func (s *Server) gone() {
+	s.past = s.Log()
+	s.named = nil
 }
 
 // Freeze stops the process (SIGSTOP): connections are taken and nobody answers.
 func (s *Server) Freeze(t *testing.T) {
 	t.Helper()
-	require.NoError(t, s.cmd.Process.Signal(syscall.SIGSTOP))
-	require.Eventually(t, func() bool { return frozen(s.cmd.Process.Pid) }, startWithin, time.Millisecond)
+	require.NoError(t, s.named.Signal(syscall.SIGSTOP))
+	require.Eventually(t, func() bool { return frozen(s.named.PID()) }, startWithin, time.Millisecond)
 }
 
 // Thaw ends Freeze.
-func (s *Server) Thaw() { _ = s.cmd.Process.Signal(syscall.SIGCONT) }
+func (s *Server) Thaw() { _ = s.named.Signal(syscall.SIGCONT) }
 
 // Log is what named wrote.
-func (s *Server) Log(t *testing.T) string {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(s.Dir, "named.log"))
-	require.NoError(t, err)
-	return string(b)
+func (s *Server) Log() string {
+	if s.named == nil {
+		return s.past
+	}
+	return s.past + s.named.Stderr().Text() + "\n"
 }

@@ -20,7 +20,7 @@ func TestServer(t *testing.T) {
 	require.Equal(t, uint32(2), s.Serial(t, "example.test"))
 	require.Empty(t, s.Lookup(t, "www.example.test", "A"))
 
-	s.Kill(t)
+	s.Kill()
 	s.Start(t)
 	require.Equal(t, []string{`60 TXT "a b"`}, s.Lookup(t, "new.example.test", "TXT"))
 	require.ElementsMatch(t, []string{

@@ -10,8 +10,8 @@ import (
 // nobody is the user that named runs as where the tests run as root.
 const nobody = 65534
 
-// spawn starts cmd.
-func spawn(cmd *exec.Cmd) error { return cmd.Start() }
+// unprivileged leaves it as it is.
+func unprivileged(*exec.Cmd) {}
 
 // frozen waits, since nothing tells.
 func frozen(int) bool {
