@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
@@ -205,4 +206,33 @@ func TestApplyThatArrivesAfterItsTurn(t *testing.T) {
 	require.ErrorIs(t, b.apply(t, c, short), changes.ErrExpired)
 	require.NoError(t, b.apply(t, c, resumed()))
 	require.EqualValues(t, 2, b.serial(t))
+}
+
+// V-11: whatever becomes of one update and its answer on the way, the next turn ends
+// with it applied once. The journal is the judge.
+func TestApplyThroughALossyNetwork(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.server.Proxy(t)
+	far := connect(t, b.server, func(z *dnsrecord.Zone) { z.Server = p.Address })
+	lost := func(*dns.Msg) bool { return false }
+	serial := b.serial(t)
+	try := func(name string, w bindtest.Watch, grown uint32) {
+		for _, c := range []*gnomonv1.DnsRecordChange{
+			change(t, "ADD", name, "A", "192.0.2.9"), change(t, "UPDATE", name, "A", "192.0.2.10"), change(t, "DELETE", name, "A"),
+		} {
+			p.Watch(w)
+			err := far.apply(t, c, turn())
+			require.Error(t, err)
+			require.False(t, changes.IsRejected(err))
+			require.Equal(t, serial+grown, b.serial(t))
+			p.Watch(bindtest.Watch{})
+			require.NoError(t, far.apply(t, c, resumed()))
+			serial++
+			require.Equal(t, serial, b.serial(t))
+		}
+	}
+	try("asked", bindtest.Watch{Asked: lost}, 0)
+	try("answered", bindtest.Watch{Answered: lost}, 1)
+	require.Len(t, b.server.Journal(t, zone), 8)
 }
