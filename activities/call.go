@@ -57,7 +57,7 @@ func (a *attempt) perform(ctx context.Context) life.Ending {
 	case r := <-results:
 		return a.ending(bounded, r)
 	case <-deaf.C:
-		a.Log.Error("A performer does not stop and is left behind.", "action", a.in.GetMeta().GetId(), "kind", kind)
+		a.Log.ErrorContext(ctx, "A performer does not stop and is left behind.", "kind", kind)
 		return a.ending(bounded, returned{err: context.Cause(bounded)})
 	}
 }
@@ -99,7 +99,8 @@ func (a *attempt) request() performers.Request {
 func (a *attempt) guarded(ctx context.Context, p performers.Performer, request performers.Request) (r returned) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			a.Log.Error("A performer panicked.", "action", request.ID, "panic", cause, "stack", string(debug.Stack()))
+			// What it panicked with may hold what was sent; the action's status has it.
+			a.Log.ErrorContext(ctx, "A performer panicked.", "type", fmt.Sprintf("%T", cause), "stack", string(debug.Stack()))
 			r = returned{err: fmt.Errorf("panic: %v", cause), panicked: true}
 		}
 	}()

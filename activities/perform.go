@@ -19,6 +19,7 @@ import (
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 	"gnomon/metrics"
 	"gnomon/store"
+	"gnomon/tracing"
 )
 
 const (
@@ -64,7 +65,7 @@ func (p *Perform) Perform(ctx context.Context, in *workflowv1.PerformInput) (*wo
 		now:      p.clock(info),
 		shown:    in.GetMeta(), conditions: in.GetStatus().GetConditions(), sequence: in.GetSequence(),
 	}
-	return a.run(ctx)
+	return a.run(a.identified(ctx))
 }
 
 func (p *Perform) clock(info activity.Info) func() time.Time {
@@ -166,7 +167,7 @@ func (a *attempt) mayBegin(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return temporal.NewCanceledError()
 	case err != nil:
-		a.Log.Warn("An attempt could not ask for its standing and does not act.", "action", a.in.GetMeta().GetId(), "error", err)
+		a.Log.WarnContext(ctx, "An attempt could not ask for its standing and does not act.", "error", err)
 		return a.failure(workflowv1.FailureHeld, "its standing could not be asked", false, 0)
 	case s.GetGuid() != a.in.GetMeta().GetGuid() || !s.GetPerform() || s.GetSequence() != a.in.GetSequence():
 		return a.failure(workflowv1.FailureSuperseded, "the spec no longer stands", false, 0)
@@ -212,6 +213,7 @@ func (a *attempt) beat(ctx context.Context) (quiet func()) {
 
 // settle counts the attempt, stores its row and reports to server or workflow.
 func (a *attempt) settle(ctx context.Context, ending life.Ending) (*workflowv1.Progress, error) {
+	tellOutcome(ctx, ending)
 	number := a.progress.GetOccurrence().GetAttempts() + 1
 	verdict := life.Settle(a.in.GetSpec(), a.in.GetMeta(), a.progress, ending)
 	a.progress.Counted++
@@ -244,7 +246,10 @@ func (a *attempt) store(ctx context.Context, number uint32) bool {
 	defer cancel()
 	row := a.row(store.PhaseLast)
 	row.Revision.Attempt = number
-	return a.Mirror.Write(ctx, row) == nil
+	ctx, span := tracing.Begin(ctx, "StoreRow")
+	err := a.Mirror.Write(ctx, row)
+	tracing.End(span, err)
+	return err == nil
 }
 
 // row is the mirror's row of the attempt as it stands.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/tls"
+	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
+	"gnomon/tracing"
 )
 
 // session holds the global flags and makes connections and printers from them.
@@ -30,14 +32,24 @@ const maxReply = 64 << 20
 // connect returns a client and what closes it. Nothing is dialled before the
 // first call, so a wrong address shows there, as UNAVAILABLE.
 func (s *session) connect() (gnomonv1.ActionServiceClient, func(), error) {
-	conn, err := s.dial()
+	// What cannot be exported is no matter of the command, which has been carried out.
+	traces, err := tracing.FromEnvironment(context.Background(), "gnomon", "", slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, nil, usageError{err}
+	}
+	conn, err := s.dial(traces.DialOptions()...)
 	if err != nil {
 		return nil, nil, err
 	}
-	return gnomonv1.NewActionServiceClient(conn), func() { _ = conn.Close() }, nil
+	return gnomonv1.NewActionServiceClient(conn), func() {
+		_ = conn.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), exportTimeout)
+		defer cancel()
+		_ = traces.Shutdown(ctx)
+	}, nil
 }
 
-func (s *session) dial() (*grpc.ClientConn, error) {
+func (s *session) dial(more ...grpc.DialOption) (*grpc.ClientConn, error) {
 	if err := s.checkTimeout(); err != nil {
 		return nil, err
 	}
@@ -45,10 +57,10 @@ func (s *session) dial() (*grpc.ClientConn, error) {
 	if s.tls {
 		creds = credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
 	}
-	conn, err := grpc.NewClient(s.address,
+	conn, err := grpc.NewClient(s.address, append(more,
 		grpc.WithTransportCredentials(creds),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxReply)),
-	)
+	)...)
 	if err != nil {
 		return nil, usageErrorf("--address %q: %w", s.address, err)
 	}
@@ -62,8 +74,12 @@ func (s *session) checkTimeout() error {
 	return nil
 }
 
-// call bounds one call by --timeout.
+// exportTimeout bounds how long a command waits for its trace to be exported.
+const exportTimeout = 2 * time.Second
+
+// call bounds one call by --timeout, in the trace that TRACEPARENT names.
 func (s *session) call(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx = tracing.Continue(ctx)
 	if s.timeout == 0 {
 		return context.WithCancel(ctx)
 	}

@@ -19,12 +19,14 @@ import (
 
 	"gnomon/activities/performers"
 	"gnomon/devserver"
+	"gnomon/logging"
 	"gnomon/metrics"
 	"gnomon/receiver"
 	"gnomon/starter"
 	"gnomon/store"
 	"gnomon/store/open"
 	"gnomon/store/sqlite"
+	"gnomon/tracing"
 	"gnomon/worker"
 )
 
@@ -61,7 +63,10 @@ type addresses struct {
 // run brings everything up, says so, and takes it down again when ctx ends, in the
 // opposite order.
 func run(ctx context.Context, o options, out, people io.Writer) (err error) {
-	log := slog.New(slog.NewTextHandler(people, &slog.HandlerOptions{Level: o.logLevel}))
+	log, err := logging.New(people, o.logLevel, logging.Text)
+	if err != nil {
+		return err
+	}
 	var parts closers
 	defer func() { parts.close() }()
 
@@ -88,10 +93,19 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	c, err := client.DialContext(ctx, client.Options{
+	traces, err := tracing.FromEnvironment(ctx, "gnomon-dev", "", log)
+	if err != nil {
+		return err
+	}
+	parts.add(func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		logged(log, "traces", traces.Shutdown(end))
+	})
+	c, err := client.DialContext(ctx, traces.Client(client.Options{
 		HostPort: temporal.Address(), Identity: worker.Identity("dev"), Logger: sdklog.NewStructuredLogger(log),
 		MetricsHandler: registry.Temporal(),
-	})
+	}))
 	if err != nil {
 		return err
 	}
@@ -118,7 +132,7 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 	if err := startWorker(c, rows, registry, o, log, &parts); err != nil {
 		return err
 	}
-	facade, err := startFacade(ctx, c, rows, registry, o, log, &parts)
+	facade, err := startFacade(ctx, c, rows, registry, o, log, traces, &parts)
 	if err != nil {
 		return err
 	}
@@ -156,7 +170,7 @@ func startWorker(c client.Client, rows store.Actions, registry *metrics.Registry
 	return nil
 }
 
-func startFacade(ctx context.Context, c client.Client, rows store.Actions, registry *metrics.Registry, o options, log *slog.Logger, parts *closers) (*starter.Server, error) {
+func startFacade(ctx context.Context, c client.Client, rows store.Actions, registry *metrics.Registry, o options, log *slog.Logger, traces *tracing.Tracing, parts *closers) (*starter.Server, error) {
 	service, err := starter.NewActions(starter.Config{Client: c, Store: rows, AllowMockActions: o.allowMock, Logger: log})
 	if err != nil {
 		return nil, err
@@ -170,7 +184,7 @@ func startFacade(ctx context.Context, c client.Client, rows store.Actions, regis
 		watching.Wait()
 	})
 	facade, err := starter.NewServer(starter.ServerConfig{
-		GRPCAddress: address(o.grpcPort), HTTPAddress: address(o.httpPort), Options: measures.ServerOptions(), Logger: log,
+		GRPCAddress: address(o.grpcPort), HTTPAddress: address(o.httpPort), Options: measures.ServerOptions(), Tracing: traces, Logger: log,
 	}, service, service.Ready)
 	if err != nil {
 		return nil, err

@@ -53,22 +53,25 @@ func TestEventsTick(t *testing.T) {
 	i := install(t)
 	id := i.id("a")
 	i.create(t, every(i.once(id, "/ok", time.Second), time.Second))
-	count := func(n int) int {
-		i.arrival(t, 30*time.Second, func(receiver.Arrival) bool { return len(i.of(id)) >= n })
-		// Up to the start of the attempt that arrived last.
-		all, seen := i.events(t, id), 0
-		for at, e := range all {
-			if e.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED {
-				if seen++; seen == n {
-					return at
-				}
-			}
-		}
-		t.Fatal("the attempt that arrived was never scheduled")
-		return 0
-	}
+	count := func(n int) int { return ticksOf(t, i, id, n) }
 	first := count(2)
 	require.Equal(t, 3*11, count(5)-first, kinds(i.events(t, id)))
+}
+
+// ticksOf is how many events there are up to the start of the attempt of a number.
+func ticksOf(t *testing.T, i *installation, id string, n int) int {
+	t.Helper()
+	i.arrival(t, 30*time.Second, func(receiver.Arrival) bool { return len(i.of(id)) >= n })
+	all, seen := i.events(t, id), 0
+	for at, e := range all {
+		if e.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED {
+			if seen++; seen == n {
+				return at
+			}
+		}
+	}
+	t.Fatal("the attempt that arrived was never scheduled")
+	return 0
 }
 
 // design.md, event budget: a command at most 7 events, as a signal 6, beside those

@@ -49,7 +49,7 @@ var servesAt = regexp.MustCompile(`The facade serves\..* grpc=(\S+)`)
 func (p *parts) startFacade(t *testing.T, temporal, at string) {
 	t.Helper()
 	p.starter = run(t, "starter", "--temporal-address", temporal, "--store", p.store(),
-		"--grpc-address", at, "--http-address", "")
+		"--grpc-address", at, "--http-address", "", "--log-format", "text")
 	line := p.starter.says(t, p.starter.err, "The facade serves.")
 	match := servesAt.FindStringSubmatch(line)
 	require.NotNil(t, match, line)

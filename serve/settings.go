@@ -16,7 +16,9 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/logging"
 	"gnomon/store/open"
+	"gnomon/tracing"
 )
 
 // settings are what starter and worker have in common.
@@ -28,6 +30,7 @@ type settings struct {
 	allowMock                             bool
 	migrating                             migrating
 	observing                             observing
+	tracing                               *tracing.Tracing
 }
 
 // flags are those of starter and worker.
@@ -45,7 +48,7 @@ func (s *settings) connectionFlags(cmd *cobra.Command) {
 	f.StringVar(&s.taskQueue, "task-queue", workflowv1.DefaultTaskQueue, "task queue of workflows and activities (env GNOMON_TASK_QUEUE)")
 	f.StringVar(&s.store, "store", open.Default, "the mirror: "+open.Forms+" (env GNOMON_STORE)")
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "debug, info, warn or error (env GNOMON_LOG_LEVEL)")
-	f.StringVar(&s.logFormat, "log-format", "text", "text or json (env GNOMON_LOG_FORMAT)")
+	f.StringVar(&s.logFormat, "log-format", logging.Auto, "json, text, or auto: text on a terminal, else json (env GNOMON_LOG_FORMAT)")
 }
 
 // fromEnvironment sets the flags that were not given from GNOMON_<FLAG>.
@@ -65,15 +68,19 @@ func fromEnvironment(cmd *cobra.Command) error {
 }
 
 func (s *settings) logger(w io.Writer) (*slog.Logger, error) {
-	options := &slog.HandlerOptions{Level: s.logLevel}
-	switch s.logFormat {
-	case "text":
-		return slog.New(slog.NewTextHandler(w, options)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(w, options)), nil
-	default:
-		return nil, fmt.Errorf("--log-format is %q and must be text or json", s.logFormat)
-	}
+	return logging.New(w, s.logLevel, s.logFormat)
+}
+
+// trace begins what the OTEL_* variables ask for and gives what ends it.
+func (s *settings) trace(ctx context.Context, service, build string, log *slog.Logger) (end func(), err error) {
+	s.tracing, err = tracing.FromEnvironment(ctx, service, build, log)
+	return func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		if err := s.tracing.Shutdown(ctx); err != nil {
+			log.Warn("The last traces could not be exported.", "error", err)
+		}
+	}, err
 }
 
 // dial connects to Temporal as TEMPORAL_* variables, the profile and the flags say,
@@ -96,7 +103,7 @@ func (s *settings) dial(ctx context.Context, identity string, log *slog.Logger) 
 	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, reconnecting()...)
 	options.Logger = sdklog.NewStructuredLogger(log)
 	options.MetricsHandler = s.observing.handler()
-	c, err := client.DialContext(ctx, options)
+	c, err := client.DialContext(ctx, s.tracing.Client(options))
 	if err != nil {
 		address := options.HostPort
 		if address == "" {

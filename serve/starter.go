@@ -57,6 +57,11 @@ func (s *settings) serve(cmd *cobra.Command, build string, server starter.Server
 	if err := s.observing.begin(build); err != nil {
 		return err
 	}
+	endTraces, err := s.trace(ctx, "gnomon-starter", build, log)
+	if err != nil {
+		return err
+	}
+	defer endTraces()
 	c, namespace, err := s.dial(ctx, fmt.Sprintf("gnomon-starter@%d", os.Getpid()), log)
 	if err != nil {
 		return err
@@ -83,7 +88,7 @@ func (s *settings) serve(cmd *cobra.Command, build string, server starter.Server
 		return err
 	}
 	measures := metrics.NewFacade(s.observing.registry)
-	server.Logger, server.Options = log, measures.ServerOptions()
+	server.Logger, server.Tracing, server.Options = log, s.tracing, measures.ServerOptions()
 	facade, err := starter.NewServer(server, service, service.Ready)
 	if err != nil {
 		return err

@@ -52,6 +52,11 @@ func (s *settings) work(cmd *cobra.Command, cfg worker.Config) error {
 	if err := s.observing.begin(cfg.Build); err != nil {
 		return err
 	}
+	endTraces, err := s.trace(ctx, "gnomon-worker", cfg.Build, log)
+	if err != nil {
+		return err
+	}
+	defer endTraces()
 	c, _, err := s.dial(ctx, worker.Identity(cfg.Build), log)
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+
+	"gnomon/tracing"
 )
 
 // Defaults and limits of a ServerConfig.
@@ -45,6 +47,9 @@ type ServerConfig struct {
 	// Logger gets calls at debug, and what is broken at warn and error. Payloads are
 	// never logged. Default slog.Default.
 	Logger *slog.Logger
+	// Tracing has each call be a span that goes on with its caller's trace. Default nil,
+	// none.
+	Tracing *tracing.Tracing
 }
 
 // WithDefaults gives the configuration with its zero fields filled in.

@@ -30,6 +30,7 @@ type calls struct {
 // unary surrounds a call with one answer.
 func (c *calls) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (reply any, err error) {
 	start := time.Now()
+	ctx = identified(ctx, req)
 	defer func() {
 		if cause := recover(); cause != nil {
 			reply, err = nil, c.panicked(ctx, info.FullMethod, cause)
@@ -52,6 +53,7 @@ func (c *calls) stream(service any, ss grpc.ServerStream, info *grpc.StreamServe
 	ctx, cancel := context.WithCancelCause(ss.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(c.stopping, func() { cancel(errStopping) })()
+	bound := &boundStream{ServerStream: ss, ctx: ctx}
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = c.panicked(ctx, info.FullMethod, cause)
@@ -60,9 +62,9 @@ func (c *calls) stream(service any, ss grpc.ServerStream, info *grpc.StreamServe
 			err = unavailable(reasonStopping, "this server is stopping; watch again at another", errStopping)
 		}
 		err = complete(err)
-		c.log(ctx, info.FullMethod, start, err)
+		c.log(bound.ctx, info.FullMethod, start, err)
 	}()
-	return next(service, &boundStream{ServerStream: ss, ctx: ctx})
+	return next(service, bound)
 }
 
 // panicked keeps the process alive and tells the caller nothing of the panic: its
@@ -135,3 +137,12 @@ type boundStream struct {
 
 // Context is the context of the call.
 func (s *boundStream) Context() context.Context { return s.ctx }
+
+// RecvMsg receives the request and notes what it is about.
+func (s *boundStream) RecvMsg(m any) error {
+	err := s.ServerStream.RecvMsg(m)
+	if err == nil {
+		s.ctx = identified(s.ctx, m)
+	}
+	return err
+}

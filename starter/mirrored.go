@@ -11,6 +11,7 @@ import (
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 	"gnomon/store"
+	"gnomon/tracing"
 )
 
 // mirrorNew writes the first row of an action, so that its creator reads what he
@@ -19,10 +20,12 @@ import (
 func (s *Actions) mirrorNew(ctx context.Context, a *gnomonv1.ScheduledAction, chain string) {
 	write, cancel := s.mirrorContext(ctx)
 	defer cancel()
+	write, span := tracing.Begin(write, "InsertAction")
 	applied, err := s.Store.InsertAction(write, store.Row{Action: a, Chain: chain})
+	tracing.End(span, err)
 	switch {
 	case err != nil:
-		s.notMirrored(a, err)
+		s.notMirrored(ctx, a, err)
 	case applied || !s.orphaned(ctx, a.GetMeta().GetId(), chain):
 		return
 	default:
@@ -74,6 +77,7 @@ func (s *Actions) askForRow(ctx context.Context, id, runID string) {
 func (s *Actions) mirrorResult(ctx context.Context, r *workflowv1.CommandResult) {
 	write, cancel := s.mirrorContext(ctx)
 	defer cancel()
+	write, span := tracing.Begin(write, "PutActions")
 	_, err := s.Store.PutActions(write, []store.Row{{
 		Action: r.GetAction(), Chain: r.GetChain(), Tombstone: r.GetTombstone(), DeletedBy: r.GetDeletedBy(),
 		Revision: store.Revision{
@@ -83,8 +87,9 @@ func (s *Actions) mirrorResult(ctx context.Context, r *workflowv1.CommandResult)
 			Phase:       r.GetRevision().GetPhase(),
 		},
 	}})
+	tracing.End(span, err)
 	if err != nil {
-		s.notMirrored(r.GetAction(), err)
+		s.notMirrored(ctx, r.GetAction(), err)
 	}
 }
 
@@ -94,8 +99,8 @@ func (s *Actions) mirrorContext(ctx context.Context) (context.Context, context.C
 	return context.WithTimeout(context.WithoutCancel(ctx), s.MirrorTimeout)
 }
 
-func (s *Actions) notMirrored(a *gnomonv1.ScheduledAction, err error) {
-	s.Logger.Warn("The store did not take a row; it follows later.", "action", a.GetMeta().GetId(), "error", err)
+func (s *Actions) notMirrored(ctx context.Context, a *gnomonv1.ScheduledAction, err error) {
+	s.Logger.WarnContext(ctx, "The store did not take a row; it follows later.", "action", a.GetMeta().GetId(), "error", err)
 	s.condition(a, life.ConditionMirrored, "STORE_UNAVAILABLE", "the store does not show this yet; it will")
 }
 

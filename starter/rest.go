@@ -73,6 +73,7 @@ func newRESTServer(config ServerConfig, pipe *bufconn.Listener, ready func() boo
 		// A form must not turn a POST into another method.
 		runtime.WithDisablePathLengthFallback(),
 		runtime.WithDisableHTTPMethodOverride(),
+		runtime.WithMetadata(config.Tracing.Metadata),
 	)
 	bodies.mux = mux
 	if err := gnomonv1.RegisterActionServiceHandler(context.Background(), mux, conn); err != nil {

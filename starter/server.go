@@ -65,13 +65,13 @@ func NewServer(config ServerConfig, svc gnomonv1.ActionServiceServer, ready func
 	s := &Server{config: config, ready: ready, health: health.NewServer(), pipe: bufconn.Listen(pipeBytes), failed: make(chan error, 3)}
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	around := &calls{logger: config.Logger, timeout: config.CallTimeout, stopping: s.stopped}
-	s.grpc = grpc.NewServer(append(slices.Clone(config.Options),
+	s.grpc = grpc.NewServer(slices.Concat(config.Options, config.Tracing.ServerOptions(), []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(config.MaxRequestBytes),
 		grpc.ChainUnaryInterceptor(around.unary),
 		grpc.ChainStreamInterceptor(around.stream),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinTime, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
-	)...)
+	})...)
 	gnomonv1.RegisterActionServiceServer(s.grpc, svc)
 	healthv1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)

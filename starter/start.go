@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"go.opentelemetry.io/otel/trace"
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	sdkpb "go.temporal.io/api/sdk/v1"
@@ -18,6 +19,7 @@ import (
 	"gnomon/action/life"
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/tracing"
 )
 
 // labelTenant is the label that is a search attribute too.
@@ -27,7 +29,7 @@ const labelTenant = "tenant"
 // same requestID Temporal answers with the run that the first call started, open
 // or closed; it is an error if another run of this id is open. The SDK has no way
 // to give a request id, so this is the bare call.
-func (s *Actions) start(ctx context.Context, st *workflowv1.ActionState, requestID string) (string, error) {
+func (s *Actions) start(ctx context.Context, st *workflowv1.ActionState, requestID string) (runID string, err error) {
 	input, err := s.payloads.ToPayloads(st)
 	if err != nil {
 		return "", internal("ENCODING", "the action cannot be encoded", err)
@@ -45,6 +47,8 @@ func (s *Actions) start(ctx context.Context, st *workflowv1.ActionState, request
 	if err != nil {
 		return "", internal("ENCODING", "the details cannot be encoded", err)
 	}
+	ctx, span := tracing.Begin(ctx, "StartWorkflow:"+workflowv1.ActionWorkflow, trace.WithSpanKind(trace.SpanKindClient))
+	defer func() { tracing.End(span, err) }()
 	reply, err := s.Client.WorkflowService().StartWorkflowExecution(ctx, &workflowservice.StartWorkflowExecutionRequest{
 		Namespace:                s.Namespace,
 		WorkflowId:               workflowv1.WorkflowID(st.GetMeta().GetId()),
@@ -58,6 +62,7 @@ func (s *Actions) start(ctx context.Context, st *workflowv1.ActionState, request
 		WorkflowIdConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
 		SearchAttributes:         &commonpb.SearchAttributes{IndexedFields: attributes},
 		UserMetadata:             &sdkpb.UserMetadata{Summary: summary, Details: details},
+		Header:                   tracing.Header(ctx),
 	})
 	if err != nil {
 		return "", err

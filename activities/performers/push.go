@@ -14,6 +14,7 @@ import (
 
 	notificatorv1 "gnomon/api/gnomon/notificator/v1"
 	"gnomon/outbound"
+	"gnomon/tracing"
 )
 
 // pushServiceConfig spreads calls over all addresses of a name. gRPC does no
@@ -83,8 +84,9 @@ func (p *push) Perform(ctx context.Context, r Request) (Reply, error) {
 	defer cancel()
 
 	var header, trailer metadata.MD
+	traced, span := beginRPC(call.Context(), notificatorv1.Notificator_SendTechnicalPush_FullMethodName)
 	resp, err := p.client.SendTechnicalPush(
-		metadata.AppendToOutgoingContext(call.Context(), "idempotency-key", r.IdempotencyKey),
+		metadata.AppendToOutgoingContext(traced, "idempotency-key", r.IdempotencyKey),
 		&notificatorv1.SendTechnicalPushRequest{
 			Recipient:      spec.GetRecipient(),
 			Type:           spec.GetType(),
@@ -93,6 +95,7 @@ func (p *push) Perform(ctx context.Context, r Request) (Reply, error) {
 		},
 		grpc.Header(&header), grpc.Trailer(&trailer),
 	)
+	tracing.End(span, err)
 	if err != nil {
 		answered := header.Len()+trailer.Len() > 0
 		return pushError(call, status.Convert(err), answered)

@@ -116,7 +116,7 @@ func (s *Site) StartSecond(ctx context.Context) (err error) {
 // facade starts one and gives its address.
 func (s *Site) facade(ctx context.Context, before string) (*processes.Process, string, error) {
 	f, err := processes.Start(s.Dir, roles.Starter, "--temporal-address", s.Address,
-		"--store", s.Store(), "--grpc-address", where(before), "--http-address", "")
+		"--store", s.Store(), "--grpc-address", where(before), "--http-address", "", "--log-format", "text")
 	if err != nil {
 		return nil, before, err
 	}

@@ -1,0 +1,67 @@
+package tracing
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/propagation"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/stats"
+)
+
+// ServerOptions have a gRPC server go on with its callers' traces, or begin some.
+// Health and reflection are not traced.
+func (t *Tracing) ServerOptions() []grpc.ServerOption {
+	if t == nil {
+		return nil
+	}
+	own := otelgrpc.WithFilter(func(i *stats.RPCTagInfo) bool { return strings.HasPrefix(i.FullMethodName, "/gnomon.") })
+	return []grpc.ServerOption{grpc.StatsHandler(otelgrpc.NewServerHandler(append(t.rpc(), own)...))}
+}
+
+// DialOptions have each call of a gRPC client be a span and carry it.
+func (t *Tracing) DialOptions() []grpc.DialOption {
+	if t == nil {
+		return nil
+	}
+	return []grpc.DialOption{grpc.WithStatsHandler(otelgrpc.NewClientHandler(t.rpc()...))}
+}
+
+func (t *Tracing) rpc() []otelgrpc.Option {
+	return []otelgrpc.Option{
+		otelgrpc.WithTracerProvider(t.provider), otelgrpc.WithPropagators(propagator),
+		otelgrpc.WithMeterProvider(metricnoop.NewMeterProvider()),
+	}
+}
+
+// Metadata passes the trace of an HTTP request on as gRPC metadata. What is no trace's
+// context is not passed on.
+func (t *Tracing) Metadata(_ context.Context, r *http.Request) metadata.MD {
+	if t == nil {
+		return nil
+	}
+	carrier := propagation.MapCarrier{}
+	propagator.Inject(propagator.Extract(context.Background(), propagation.HeaderCarrier(r.Header)), carrier)
+	return metadata.New(carrier)
+}
+
+// InjectHTTP puts the span of ctx into an HTTP request's headers, unless they name one.
+func InjectHTTP(ctx context.Context, h http.Header) {
+	if h.Get("Traceparent") == "" {
+		propagator.Inject(ctx, propagation.HeaderCarrier(h))
+	}
+}
+
+// InjectRPC puts the span of ctx into the metadata of the gRPC calls made with it.
+func InjectRPC(ctx context.Context) context.Context {
+	carrier := propagation.MapCarrier{}
+	propagator.Inject(ctx, carrier)
+	for key, value := range carrier {
+		ctx = metadata.AppendToOutgoingContext(ctx, key, value)
+	}
+	return ctx
+}
