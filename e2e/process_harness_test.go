@@ -30,7 +30,13 @@ type process struct {
 // run starts a process, which ends with the test at the latest.
 func run(t *testing.T, role string, args ...string) *process {
 	t.Helper()
-	started, err := processes.Start(t.TempDir(), role, args...)
+	return runWith(t, nil, role, args...)
+}
+
+// runWith is run with more variables in the environment.
+func runWith(t *testing.T, env []string, role string, args ...string) *process {
+	t.Helper()
+	started, err := processes.StartWith(env, t.TempDir(), role, args...)
 	require.NoError(t, err)
 	p := &process{Process: started, role: role, out: started.Stdout(), err: started.Stderr()}
 	t.Cleanup(func() {

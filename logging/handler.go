@@ -3,7 +3,6 @@ package logging
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 
@@ -81,7 +80,7 @@ func discreet(a slog.Attr) slog.Attr {
 		return a
 	}
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
-		return slog.String(a.Key, fmt.Sprintf("%T of type %s", err, app.Type()))
+		return slog.String(a.Key, "an error of type "+app.Type())
 	}
 	return a
 }

@@ -88,7 +88,7 @@ func (c *Client) Do(req *http.Request, how Call) (Reply, error) {
 	defer cancel()
 	req = req.WithContext(call.Context())
 	client := http.Client{Transport: c.transport, CheckRedirect: how.Redirects}
-	resp, err := traced(req, client.Do) //nolint:gosec // calling what a spec names is the point
+	resp, err := traced(req, client.Do)
 	if err != nil {
 		return Reply{}, cmp.Or(call.Ended(place(req)), httpError(place(req), err))
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -19,6 +21,7 @@ import (
 
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/tracing"
 	"gnomon/workflows"
 )
 
@@ -46,6 +49,22 @@ func TestReplay(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			require.NoError(t, Run(load(t, path)))
+		})
+	}
+}
+
+// Tracing takes part in no decision: recordings of workers without it are decided the
+// same by workers with it, and a replay leaves no span.
+func TestReplayTraced(t *testing.T) {
+	t.Parallel()
+	for _, path := range recordings(t) {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			spans := tracetest.NewInMemoryExporter()
+			traces := tracing.New(sdktrace.WithSyncer(spans))
+			require.NoError(t, Run(load(t, path), traces.WorkerInterceptors()...))
+			require.NoError(t, traces.Shutdown(t.Context()))
+			require.Empty(t, spans.GetSpans())
 		})
 	}
 }

@@ -2,8 +2,10 @@ package replay
 
 import (
 	"log/slog"
+	"slices"
 
 	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
@@ -15,16 +17,17 @@ import (
 // Run replays a history with the workflows as they are now. The error says which
 // event they decide differently at: a command of another kind or at another place,
 // another time to sleep, another row, another input of an attempt, another end. The
-// texts for people may differ.
-func Run(h *historypb.History) error {
-	return run(h, workflows.New(workflows.Options{}).Register)
+// texts for people may differ. More are interceptors that a worker may have beside those
+// of package workflows.
+func Run(h *historypb.History, more ...interceptor.WorkerInterceptor) error {
+	return run(h, workflows.New(workflows.Options{}).Register, more...)
 }
 
 // run replays with the workflows that register knows.
-func run(h *historypb.History, register func(worker.WorkflowRegistry)) error {
+func run(h *historypb.History, register func(worker.WorkflowRegistry), more ...interceptor.WorkerInterceptor) error {
 	decided := &decisions{activities: map[string][]proto.Message{}}
 	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
-		Interceptors: append(workflows.Interceptors(), decided),
+		Interceptors: slices.Concat(more, workflows.Interceptors(), []interceptor.WorkerInterceptor{decided}),
 	})
 	if err != nil {
 		return err

@@ -29,9 +29,9 @@ type tracer struct {
 
 // Start implements trace.Tracer.
 func (t tracer) Start(ctx context.Context, name string, options ...trace.SpanStartOption) (context.Context, trace.Span) {
-	ctx, inner := t.Tracer.Start(ctx, name, options...)
+	ctx, inner := t.Tracer.Start(ctx, name, options...) //nolint:spancheck // the caller ends it
 	s := span{inner, t.provider}
-	return trace.ContextWithSpan(ctx, s), s
+	return trace.ContextWithSpan(ctx, s), s //nolint:spancheck // the caller ends it
 }
 
 type span struct {

@@ -49,19 +49,13 @@ func (t *Tracing) Metadata(_ context.Context, r *http.Request) metadata.MD {
 	return metadata.New(carrier)
 }
 
-// InjectHTTP puts the span of ctx into an HTTP request's headers, unless they name one.
-func InjectHTTP(ctx context.Context, h http.Header) {
-	if h.Get("Traceparent") == "" {
-		propagator.Inject(ctx, propagation.HeaderCarrier(h))
-	}
-}
-
 // InjectRPC puts the span of ctx into the metadata of the gRPC calls made with it.
 func InjectRPC(ctx context.Context) context.Context {
 	carrier := propagation.MapCarrier{}
 	propagator.Inject(ctx, carrier)
+	var pairs []string
 	for key, value := range carrier {
-		ctx = metadata.AppendToOutgoingContext(ctx, key, value)
+		pairs = append(pairs, key, value)
 	}
-	return ctx
+	return metadata.AppendToOutgoingContext(ctx, pairs...)
 }

@@ -13,7 +13,7 @@ func Begin(ctx context.Context, name string, options ...trace.SpanStartOption) (
 	if !outer.SpanContext().IsValid() {
 		return ctx, outer
 	}
-	return outer.TracerProvider().Tracer(scope).Start(ctx, name, options...)
+	return outer.TracerProvider().Tracer(scope).Start(ctx, name, options...) //nolint:spancheck // the caller ends it
 }
 
 // End ends a span that came to err.

@@ -24,6 +24,15 @@ func (t *Tracing) ClientInterceptors() []interceptor.ClientInterceptor {
 	return []interceptor.ClientInterceptor{t.interceptor()}
 }
 
+// WorkerInterceptors are those of workflows and activities, for workers whose client has
+// none of this package and for replayers.
+func (t *Tracing) WorkerInterceptors() []interceptor.WorkerInterceptor {
+	if t == nil {
+		return nil
+	}
+	return []interceptor.WorkerInterceptor{t.interceptor()}
+}
+
 // Client gives the options of a Temporal client with the interceptors.
 func (t *Tracing) Client(options client.Options) client.Options {
 	options.Interceptors = append(options.Interceptors, t.ClientInterceptors()...)
@@ -53,8 +62,8 @@ func startCall(ctx context.Context, t trace.Tracer, name string, options ...trac
 	if !trace.SpanContextFromContext(ctx).IsValid() && !strings.HasPrefix(name, "RunActivity:") {
 		return trace.SpanFromContext(ctx)
 	}
-	_, s := t.Start(ctx, name, options...)
-	return s
+	_, s := t.Start(ctx, name, options...) //nolint:spancheck // the SDK's interceptor ends it
+	return s                               //nolint:spancheck // the same
 }
 
 type temporalInterceptor struct {

@@ -32,12 +32,17 @@ type Process struct {
 // Start starts this program in a role and a directory. It dies with this process at
 // the latest.
 func Start(dir, role string, args ...string) (*Process, error) {
+	return StartWith(nil, dir, role, args...)
+}
+
+// StartWith is Start with more variables in the environment.
+func StartWith(env []string, dir, role string, args ...string) (*Process, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(program, args...) //nolint:gosec,noctx // this program; its end is Kill or Stop
-	cmd.Env = append(Quiet(os.Environ()), RoleVariable+"="+role)
+	cmd.Env = append(append(Quiet(os.Environ()), RoleVariable+"="+role), env...)
 	cmd.Dir = dir
 	return StartCommand(role, cmd)
 }
@@ -61,11 +66,11 @@ func StartCommand(name string, cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// Quiet is an environment that says nothing to gnomon or Temporal's SDK.
+// Quiet is an environment that says nothing to gnomon, Temporal's SDK or OpenTelemetry.
 func Quiet(all []string) []string {
 	var kept []string
 	for _, v := range all {
-		if !strings.HasPrefix(v, "GNOMON_") && !strings.HasPrefix(v, "TEMPORAL_") {
+		if !strings.HasPrefix(v, "GNOMON_") && !strings.HasPrefix(v, "TEMPORAL_") && !strings.HasPrefix(v, "OTEL_") {
 			kept = append(kept, v)
 		}
 	}
