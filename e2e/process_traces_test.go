@@ -83,7 +83,9 @@ func TestOneTraceOfProcesses(t *testing.T) {
 	store := "sqlite:" + t.TempDir() + "/gnomon.db"
 	common := []string{"--temporal-address", temporal.Address(), "--task-queue", i.queue, "--store", store, "--log-level", "debug"}
 	facade := runWith(t, env, "starter", append(common, "--grpc-address", "127.0.0.1:0", "--http-address", "")...)
-	var serves struct{ GRPC string }
+	var serves struct {
+		GRPC string `json:"grpc"`
+	}
 	require.NoError(t, json.Unmarshal([]byte(facade.says(t, facade.err, "The facade serves.")), &serves))
 	w := runWith(t, env, "worker", append(common, "--pollers", "4")...)
 	w.says(t, w.err, "The worker polls.")
@@ -109,7 +111,7 @@ func TestOneTraceOfProcesses(t *testing.T) {
 		parent = hex.EncodeToString(span.GetSpanId())
 	}
 	require.Equal(t, "00-"+trace+"-"+parent+"-01", arrival.Header.Get("Traceparent"))
-	require.Regexp(t, regexp.MustCompile(`"msg":"call".*"action":"`+regexp.QuoteMeta(i.id("a"))+`".*"trace_id":"`+trace+`"`), facade.err.Text())
+	require.Regexp(t, `"msg":"call".*"action":"`+regexp.QuoteMeta(i.id("a"))+`".*"trace_id":"`+trace+`"`, facade.err.Text())
 	w.stop(t, 30*time.Second)
 	facade.stop(t, 30*time.Second)
 }

@@ -31,6 +31,7 @@ func TestTraceparent(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
 	ctx, attempt := provider.Tracer("test").Start(t.Context(), "attempt")
+	defer attempt.End()
 	client := NewClient(HTTPConfig{})
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
 	send := func(ctx context.Context, path, own string) string {

@@ -12,7 +12,7 @@ import (
 )
 
 // Issue 4: none by default, and then it costs nothing.
-func TestWithoutTracing(t *testing.T) {
+func TestWithoutTracing(t *testing.T) { //nolint:paralleltest // it sets variables
 	for _, name := range []string{
 		"OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_SDK_DISABLED",
 	} {

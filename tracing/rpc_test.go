@@ -1,7 +1,6 @@
 package tracing_test
 
 import (
-	"context"
 	"net/http"
 	"testing"
 
