@@ -1,10 +1,16 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,14 +21,16 @@ import (
 )
 
 // fullMinutes is about what the full form takes on two cores.
-const fullMinutes = 40
+const fullMinutes = 25
 
+// errBroken is that of a run that was not all zeros, and has said so.
 var errBroken = errors.New("a promise was broken")
 
 // command is `go run ./faults`.
 func command() *cobra.Command {
-	var only, dir, output string
+	var only string
 	var minutes float64
+	var o options
 	cmd := &cobra.Command{
 		Use:           "faults",
 		Short:         "Break gnomon's processes and say which promises did not hold",
@@ -30,70 +38,104 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if output != "text" && output != "json" {
-				return fmt.Errorf("--output is %q and must be text or json", output)
+			if o.output != "text" && o.output != "json" {
+				return fmt.Errorf("--output is %q and must be text or json", o.output)
 			}
 			if minutes <= 0 {
 				return fmt.Errorf("--minutes is %v and must be above 0", minutes)
 			}
-			some, err := scenarios.Of(strings.Fields(only))
-			if err != nil {
+			var err error
+			if o.some, err = scenarios.Of(strings.Fields(only)); err != nil {
 				return err
 			}
-			scale := scenarios.Full()
+			o.scale, o.full = scenarios.Full(), only == "" && minutes >= fullMinutes
 			if minutes != fullMinutes {
-				scale = scale.Part(minutes / fullMinutes)
+				o.scale = o.scale.Part(minutes / fullMinutes)
 			}
-			return run(cmd, some, scale, dir, output)
+			return run(cmd, o)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&only, "faults", "", `only these, such as "F1 F2" (default all)`)
 	f.Float64Var(&minutes, "minutes", fullMinutes, "about how long all of them may take; less injects less")
-	f.StringVar(&dir, "dir", "", "where the records go and stay (default: a temporary directory, kept if a promise was broken)")
-	f.StringVarP(&output, "output", "o", "text", "text or json")
+	f.StringVar(&o.dir, "dir", "", "where the records go and stay (default: a temporary directory, kept if a promise was broken)")
+	f.StringVarP(&o.output, "output", "o", "text", "text or json")
+	f.StringVar(&o.commit, "commit", "", "what is tested, told above the table")
 	return cmd
 }
 
-// run plays the scenarios one after the other and tells what came of them. Records in
-// a directory that nobody named are removed if nothing was broken.
-func run(cmd *cobra.Command, some []scenarios.Scenario, scale scenarios.Scale, dir, output string) (err error) {
-	kept := dir != ""
-	if !kept {
-		if dir, err = os.MkdirTemp("", "gnomon-faults-"); err != nil {
-			return err
-		}
+// options are the command's flags.
+type options struct {
+	some                []scenarios.Scenario
+	scale               scenarios.Scale
+	dir, output, commit string
+	// full is a run that has to reach the goals.
+	full bool
+}
+
+// run plays the scenarios and tells what came of them. Records in a directory that
+// nobody named are removed if nothing was broken.
+func run(cmd *cobra.Command, o options) (err error) {
+	kept := o.dir != ""
+	if kept {
+		o.dir, err = filepath.Abs(o.dir) // the processes run elsewhere
+	} else {
+		o.dir, err = os.MkdirTemp("", "gnomon-faults-")
 	}
-	show := newProgress(cmd.ErrOrStderr(), len(some))
-	var all []*verdict.Verdict
-	broken := 0
-	for _, s := range some {
-		v, err := scenarios.Run(cmd.Context(), s, scale, dir, show.of(s))
-		show.clear()
-		if v != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s %v: %d promises broken\n", v.Scenario, v.Faults, v.BrokenCount)
-		}
+	if err != nil {
+		return err
+	}
+	began, before := time.Now(), load()
+	show := newProgress(cmd.ErrOrStderr(), len(o.some))
+	all := playAll(cmd.Context(), o.some, func(ctx context.Context, s scenarios.Scenario) (*verdict.Verdict, error) {
+		v, err := scenarios.Run(ctx, s, o.scale, o.dir, show.of(s))
 		if err != nil {
-			return fmt.Errorf("%w\nthe records are in %s", err, dir)
+			show.tellf("%s %v: NOT PLAYED: %v", s.Name, s.Faults, err)
+		} else {
+			show.tellf("%s %v: %d promises broken", s.Name, s.Faults, v.BrokenCount)
 		}
-		all = append(all, v)
-		broken += v.BrokenCount
-	}
-	if output == "json" {
-		if err := json.NewEncoder(cmd.OutOrStdout()).Encode(all); err != nil {
+		return v, err
+	})
+	if o.output == "json" {
+		if err := encode(cmd.OutOrStdout(), all); err != nil {
 			return err
 		}
 	} else {
-		table(cmd.OutOrStdout(), all)
+		fmt.Fprintf(cmd.OutOrStdout(), "commit %s, %s, %d CPUs, load %s before and %s after, took %s\n\n",
+			cmp.Or(o.commit, "unknown"), began.UTC().Format(time.RFC3339), runtime.NumCPU(), before, load(), elapsed(began))
+		table(cmd.OutOrStdout(), all, o.full)
 	}
 	switch {
-	case broken > 0:
-		fmt.Fprintln(cmd.ErrOrStderr(), "the records are in", dir)
+	case !zeros(all) || o.full && len(short(all)) > 0:
+		fmt.Fprintln(cmd.ErrOrStderr(), "the records are in", o.dir)
 		return errBroken
 	case !kept:
-		return os.RemoveAll(dir)
+		return os.RemoveAll(o.dir)
 	}
 	return nil
+}
+
+// zeros says whether all were played and nothing was broken.
+func zeros(all []played) bool {
+	return !slices.ContainsFunc(all, func(p played) bool { return p.verdict == nil || p.verdict.BrokenCount > 0 })
+}
+
+// encode tells programs: the verdicts there are.
+func encode(out io.Writer, all []played) error {
+	verdicts := make([]*verdict.Verdict, 0, len(all))
+	for _, p := range all {
+		if p.verdict != nil {
+			verdicts = append(verdicts, p.verdict)
+		}
+	}
+	return json.NewEncoder(out).Encode(verdicts)
+}
+
+// load is how busy the machine was in the last minute, where that can be known.
+func load() string {
+	text, _ := os.ReadFile("/proc/loadavg") // Linux has it
+	first, _, _ := strings.Cut(string(text), " ")
+	return cmp.Or(first, "unknown")
 }
 
 // elapsed is for people.

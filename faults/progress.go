@@ -55,11 +55,12 @@ func (p *progress) of(s scenarios.Scenario) func(string, ...any) {
 	}
 }
 
-// clear takes the line away.
-func (p *progress) clear() {
+// tellf writes a line that stays.
+func (p *progress) tellf(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.terminal {
 		fmt.Fprint(p.out, "\r\033[K")
 	}
+	fmt.Fprintf(p.out, "%6s  %s\n", elapsed(p.began), fmt.Sprintf(format, args...))
 }

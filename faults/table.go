@@ -1,40 +1,79 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
-
-	"gnomon/faults/verdict"
 )
 
-// table tells people: a line for each fault with its figures below, then what was
-// broken.
-func table(out io.Writer, all []*verdict.Verdict) {
+// table tells people: a line for each fault with its figures below, then the sums, then
+// what was broken and what could not be played. Full says that all the goals are to be
+// reached.
+func table(out io.Writer, all []played, full bool) {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "FAULT\tINJECTIONS\tBROKEN\tMEASURED")
-	lost := 0
-	for _, v := range all {
-		lost += v.Injections["F4"]
-	}
-	for _, v := range all {
-		for _, fault := range v.Faults {
-			injections := v.Injections[fault]
-			if fault == "F4" {
-				injections = lost
-			}
-			fmt.Fprintf(w, "%s\t%d\t%d\t\n", fault, injections, v.BrokenCount)
-			for _, f := range v.Figures {
-				if f.Fault == fault {
-					fmt.Fprintf(w, "\t\t\t%s: %s\n", f.Name, f.Value)
-				}
+	for _, l := range byFault(all) {
+		if l.verdict == nil {
+			fmt.Fprintf(w, "%s\t\t\tnot played\n", l.fault)
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t\n", l.fault, injected(all, l.fault), l.verdict.BrokenCount)
+		for _, f := range l.verdict.Figures {
+			if f.Fault == l.fault {
+				fmt.Fprintf(w, "\t\t\t%s: %s\n", f.Name, f.Value)
 			}
 		}
 	}
 	_ = w.Flush() // to a terminal or a pipe; there is nobody else to tell
-	for _, v := range all {
-		for _, b := range v.Broken {
-			fmt.Fprintf(out, "BROKEN in %s, promise %d: %s %s\n", v.Scenario, b.Promise, b.ID, b.What)
+	if full {
+		sums(out, all)
+	}
+	broken := 0
+	for _, p := range all {
+		if p.verdict == nil {
+			fmt.Fprintf(out, "NOT PLAYED: %v\n", p.err)
+			continue
+		}
+		broken += p.verdict.BrokenCount
+		for _, b := range p.verdict.Broken {
+			fmt.Fprintf(out, "BROKEN in %s, promise %d: %s %s\n", p.scenario.Name, b.Promise, b.ID, b.What)
 		}
 	}
+	fmt.Fprintf(out, "promises broken: %d\n", broken)
+}
+
+// sums tells whether the goals were reached.
+func sums(out io.Writer, all []played) {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "\nINJECTED\tWANTED\tREACHED")
+	for _, g := range goals {
+		reached := fmt.Sprint(injected(all, g.fault))
+		if injected(all, g.fault) < g.want {
+			reached += " TOO FEW"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\n", g.what, g.want, reached)
+	}
+	_ = w.Flush()
+}
+
+// line is that of one fault.
+type line struct {
+	fault string
+	played
+}
+
+// byFault are the lines of the table in the order of faults.md.
+func byFault(all []played) []line {
+	var lines []line
+	for _, p := range all {
+		for _, fault := range p.scenario.Faults {
+			lines = append(lines, line{fault, p})
+		}
+	}
+	slices.SortFunc(lines, func(a, b line) int {
+		return cmp.Or(cmp.Compare(len(a.fault), len(b.fault)), cmp.Compare(a.fault, b.fault))
+	})
+	return lines
 }

@@ -55,7 +55,7 @@ func workers(ctx context.Context, p *play) error {
 				return err
 			}
 			p.say("%d of %d workers killed", n, p.scale.WorkerKills)
-			if err := passes(ctx, between(1500*time.Millisecond, 4500*time.Millisecond)); err != nil {
+			if err := passes(ctx, between(1500*time.Millisecond, 3500*time.Millisecond)); err != nil {
 				return err
 			}
 		}

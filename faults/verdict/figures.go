@@ -46,6 +46,7 @@ func (v *Verdict) figures(e *Evidence) {
 func (v *Verdict) again(e *Evidence) {
 	specs := e.specs()
 	var took, further []time.Duration
+	slack := 0
 	for guid, visits := range e.visitsByGUID() {
 		spec := specs[guid]
 		for n := 1; n < len(visits); n++ {
@@ -59,6 +60,9 @@ func (v *Verdict) again(e *Evidence) {
 			limit := e.Run.Heartbeat + spec.Delay + time.Second + e.Run.Tolerance
 			if killed == 1 {
 				took = append(took, after)
+				if after > limit-e.Run.Tolerance {
+					slack++
+				}
 			} else {
 				further = append(further, after)
 				limit += time.Duration(killed-1) * workflowv1.TaskTimeout
@@ -68,7 +72,7 @@ func (v *Verdict) again(e *Evidence) {
 			}
 		}
 	}
-	v.figuref("F1", "attempted again after", "%s", spread(took))
+	v.figuref("F1", "attempted again after", "%s; %d by the tolerance of %s only", spread(took), slack, e.Run.Tolerance)
 	v.figuref("F1", "with more kills meanwhile", "%s", spread(further))
 }
 
