@@ -105,7 +105,7 @@ func runBlocks(t *testing.T, at devAddresses, all []fenced) []string {
 	script = strings.NewReplacer(
 		"go run ./cmd/gnomon ", processes.RoleVariable+"=gnomon '"+program+"' ",
 		"127.0.0.1:7233", at.Temporal, "127.0.0.1:8233", at.UI, "127.0.0.1:7700", at.GRPC,
-		"127.0.0.1:7780", at.HTTP, "127.0.0.1:7790", at.Receiver,
+		"127.0.0.1:7780", at.HTTP, "127.0.0.1:7790", at.Receiver, "127.0.0.1:7792", at.Metrics,
 	).Replace(script)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
