@@ -14,6 +14,9 @@ type Kind interface {
 	// Name is the case of the oneof in gnomon.v1.Change, such as "http_change".
 	Name() string
 
+	// TimeLimit is how long one Apply of a change takes at most. Its turn is longer.
+	TimeLimit(c *gnomonv1.Change) time.Duration
+
 	// Validate judges all changes of this kind in one batch against the world as it is,
 	// in the order in which they will be applied, and changes nothing. It returns all
 	// problems of all of them, each with its change's index and the path of the field

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
 )
@@ -70,6 +71,17 @@ func (s Set) Validate(ctx context.Context, of Batch, all []Subject) ([]*gnomonv1
 		return cmp.Compare(a.GetChangeIndex(), b.GetChangeIndex())
 	})
 	return found, nil
+}
+
+// defaultLimit is the time limit of a change that no kind is there for.
+const defaultLimit = 10 * time.Second
+
+// TimeLimit is how long one application of a change takes at most.
+func (s Set) TimeLimit(c *gnomonv1.Change) time.Duration {
+	if kind, ok := s[NameOf(c)]; ok {
+		return kind.TimeLimit(c)
+	}
+	return defaultLimit
 }
 
 // Apply has the change's kind apply it. A change that this installation has no kind for

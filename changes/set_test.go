@@ -29,6 +29,8 @@ func (j judge) Validate(_ context.Context, _ changes.Batch, all []changes.Subjec
 	return found, j.err
 }
 
+func (judge) TimeLimit(*gnomonv1.Change) time.Duration { return time.Minute }
+
 func (j judge) Apply(context.Context, changes.Batch, changes.Subject, changes.Turn) error {
 	return changes.Reject(errors.New("no"))
 }
@@ -81,6 +83,14 @@ func TestRejections(t *testing.T) {
 	require.Error(t, err)
 	require.False(t, changes.IsRejected(err))
 	require.NoError(t, changes.Reject(nil))
+}
+
+func TestLimitsAreTheKinds(t *testing.T) {
+	t.Parallel()
+	set, err := changes.NewSet(judge{name: "http_change"})
+	require.NoError(t, err)
+	require.Equal(t, time.Minute, set.TimeLimit(ofHTTP(0).Change))
+	require.Equal(t, 10*time.Second, set.TimeLimit(ofDNS(0).Change))
 }
 
 // V-14: nothing is sent once a turn is over.

@@ -134,14 +134,18 @@ type ChangeBegin struct {
 	Worker string
 }
 
-// ChangeEnd is the end of one application.
+// ChangeEnd is the end of one application. If neither Rejection nor Doubt is set, the
+// change was applied.
 type ChangeEnd struct {
 	ID, UID string
 	Index   int
 	Fence   Fence
 	At      time.Time
-	// Rejection is why the change was rejected; empty: it was applied.
+	// Rejection is why the change was rejected.
 	Rejection string
+	// Doubt is why nothing is known: something did not answer. The attempt has ended all
+	// the same and sends nothing more, so that its lease ends with it.
+	Doubt string
 }
 
 // BatchQuery selects and orders batches. Zero fields do not restrict.

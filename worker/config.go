@@ -8,7 +8,9 @@ import (
 
 	"gnomon/activities/performers"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/changes"
 	"gnomon/metrics"
+	"gnomon/notices"
 	"gnomon/reconcile"
 	"gnomon/store"
 )
@@ -17,10 +19,17 @@ import (
 type Config struct {
 	// TaskQueue is polled for workflows and activities. Default "gnomon".
 	TaskQueue string
-	// Store is the mirror. Required.
-	Store store.Actions
+	// Store is the mirror of actions and holds batches. Required.
+	Store store.Store
 	// Performers configures the kinds of actions.
 	Performers performers.Config
+	// Changes are the kinds of changes of batches. The facade should have the same.
+	Changes changes.Set
+	// Notices are the channels by which people are told of batches.
+	Notices notices.Set
+	// BatchAttempts is how often the processing of a batch is begun in one round before
+	// a person has to look at it. At least 1, default 101 (V-11).
+	BatchAttempts int32
 	// HeartbeatTimeout is how long after its last sign of life an attempt counts as
 	// interrupted. 1 second to 10 minutes, default 10 seconds.
 	HeartbeatTimeout time.Duration
@@ -65,6 +74,9 @@ func (c Config) withDefaults() Config {
 	if c.Pollers == 0 {
 		c.Pollers = 16
 	}
+	if c.BatchAttempts == 0 {
+		c.BatchAttempts = 101
+	}
 	if c.ReconcileRate == 0 {
 		c.ReconcileRate = reconcile.DefaultRate
 	}
@@ -91,6 +103,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxAttempts < 1 || c.Pollers < 2 {
 		bad = append(bad, fmt.Errorf("MaxAttempts is %d and must be at least 1; Pollers is %d and must be at least 2", c.MaxAttempts, c.Pollers))
+	}
+	if c.BatchAttempts < 1 {
+		bad = append(bad, fmt.Errorf("BatchAttempts is %d and must be at least 1", c.BatchAttempts))
 	}
 	if c.ReconcileInterval != 0 && (c.ReconcileInterval < time.Second || c.ReconcileInterval > 30*24*time.Hour) {
 		bad = append(bad, fmt.Errorf("ReconcileInterval is %s and must be 1s to 720h, or 0 for none", c.ReconcileInterval))

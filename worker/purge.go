@@ -14,26 +14,38 @@ const (
 	purgeEvery = 10 * time.Minute
 	// purgeBatch bounds one removal, so that it holds up no other write for long.
 	purgeBatch = 1000
+	// stagedFor is how long contents stand that no workflow has accepted: far longer
+	// than any facade takes from storing them to starting it.
+	stagedFor = time.Hour
 )
 
-// purge removes expired tombstones until ctx ends.
-func purge(ctx context.Context, s store.Actions, log *slog.Logger) {
+// purge removes what has expired until ctx ends.
+func purge(ctx context.Context, s store.Store, log *slog.Logger) {
 	ticker := time.NewTicker(purgeEvery)
 	defer ticker.Stop()
 	for {
-		for {
-			n, err := s.PurgeActions(ctx, purgeBatch)
-			if err != nil && ctx.Err() == nil {
-				log.Warn("Expired tombstones could not be removed.", "error", err)
-			}
-			if err != nil || n < purgeBatch {
-				break
-			}
-		}
+		purgeAll(ctx, log, "tombstones", purgeBatch, s.PurgeActions)
+		// Each takes its up to 1,000 changes along.
+		purgeAll(ctx, log, "batches that were never accepted", 1, func(ctx context.Context, limit int) (int, error) {
+			return s.PurgeStaged(ctx, time.Now().Add(-stagedFor), limit)
+		})
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		}
+	}
+}
+
+// purgeAll removes so many at a time, until there are no more or the store fails.
+func purgeAll(ctx context.Context, log *slog.Logger, what string, limit int, remove func(context.Context, int) (int, error)) {
+	for {
+		n, err := remove(ctx, limit)
+		if err != nil && ctx.Err() == nil {
+			log.Warn("What has expired could not be removed.", "what", what, "error", err)
+		}
+		if err != nil || n < limit {
+			return
 		}
 	}
 }

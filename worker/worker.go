@@ -22,6 +22,7 @@ import (
 // Worker is a running worker of one process.
 type Worker struct {
 	temporal worker.Worker
+	batches  worker.Worker
 	mirror   *activities.Mirror
 
 	// beside run from Start to Stop.
@@ -75,13 +76,14 @@ func New(c client.Client, cfg Config) (*Worker, error) {
 		// An attempt's heartbeats carry its counters: none is to wait long.
 		MaxHeartbeatThrottleInterval: cfg.HeartbeatTimeout / 3,
 	})
-	workflows.New(workflows.Options{HeartbeatTimeout: cfg.HeartbeatTimeout}).Register(w.temporal)
+	workflows.New(workflows.Options{HeartbeatTimeout: cfg.HeartbeatTimeout, BatchAttempts: cfg.BatchAttempts}).Register(w.temporal)
 	perform := &activities.Perform{
 		Performers: set, Mirror: w.mirror, Asker: activities.NewAsker(c), Log: cfg.Logger,
 		Worker: identity, Born: born, StopGrace: cfg.StopGrace, Metrics: cfg.Metrics,
 	}
 	w.temporal.RegisterActivityWithOptions(perform.Perform, activity.RegisterOptions{Name: workflowv1.PerformActivity})
 	w.temporal.RegisterActivityWithOptions(w.mirror.Mirror, activity.RegisterOptions{Name: workflowv1.MirrorActivity})
+	w.batches = registerBatches(c, w.temporal, cfg, identity)
 	cfg.Metrics.RoundsEvery(cfg.ReconcileInterval)
 	rounds := &periodic.Rounds{Log: cfg.Logger, Ended: cfg.Metrics.RoundEnded, Config: reconcile.Config{
 		Client: c, Store: cfg.Store, TaskQueue: cfg.TaskQueue, Rate: cfg.ReconcileRate,
@@ -96,6 +98,10 @@ func (w *Worker) Start() error {
 	if err := w.temporal.Start(); err != nil {
 		return err
 	}
+	if err := w.batches.Start(); err != nil {
+		w.temporal.Stop()
+		return err
+	}
 	var ctx context.Context
 	ctx, w.stop = context.WithCancel(context.Background())
 	for _, run := range w.beside {
@@ -107,7 +113,11 @@ func (w *Worker) Start() error {
 // Stop takes no more tasks, gives the attempts their grace and writes what rows
 // still wait.
 func (w *Worker) Stop() {
+	// Both at once: each waits for its own attempts.
+	var stopping sync.WaitGroup
+	stopping.Go(w.batches.Stop)
 	w.temporal.Stop()
+	stopping.Wait()
 	w.stop()
 	w.running.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), stopMargin)

@@ -14,13 +14,12 @@ import (
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 )
 
-// longestTimer bounds one timer; an action due later sleeps several times. It keeps
-// durations far from overflow.
-const longestTimer = 5 * 365 * 24 * time.Hour
-
 // Options are what an installation may set. They take part in no decision, so that
 // workers may differ in them.
 type Options struct {
+	// BatchAttempts is how often the processing of a batch is begun in one round before
+	// a person has to look at it (V-11, V-19). Default 101, once and 100 retries.
+	BatchAttempts int32
 	// HeartbeatTimeout is how long after its last sign of life a worker's attempt
 	// counts as interrupted. Default 10 seconds.
 	HeartbeatTimeout time.Duration
@@ -36,6 +35,9 @@ type Workflows struct{ options Options }
 func New(o Options) *Workflows {
 	if o.HeartbeatTimeout <= 0 {
 		o.HeartbeatTimeout = 10 * time.Second
+	}
+	if o.BatchAttempts <= 0 {
+		o.BatchAttempts = 101
 	}
 	return &Workflows{options: o}
 }
@@ -65,9 +67,7 @@ type actionRun struct {
 	changed   bool // an update changed the state since the main loop looked
 	revived   bool // the state is that of a new incarnation
 
-	timer      workflow.Future
-	timerUntil time.Time
-	stopTimer  workflow.CancelFunc
+	alarm
 
 	perform     workflow.Future
 	performed   *workflowv1.PerformInput
@@ -158,34 +158,8 @@ func (a *actionRun) step() {
 		a.disarm()
 		life.EndForGood(a.state)
 	case life.Wait:
-		a.arm(now, d.Until)
+		a.arm(a.ctx, now, d.Until, timerSummary(a.state, d.Until))
 	}
-}
-
-// arm sleeps until a time, for ever if it is zero. A timer that already sleeps to
-// that time is kept, as a new one costs events.
-func (a *actionRun) arm(now, until time.Time) {
-	if a.timer != nil && !a.timer.IsReady() && a.timerUntil.Equal(until) {
-		return
-	}
-	a.disarm()
-	if until.IsZero() {
-		return
-	}
-	// Rounded up to the server's precision: never early. Bounded first, as the distance
-	// to the year 9999 is already as much as a duration holds.
-	sleep := (min(until.Sub(now), longestTimer) + time.Millisecond - 1).Truncate(time.Millisecond)
-	var ctx workflow.Context
-	ctx, a.stopTimer = workflow.WithCancel(a.ctx)
-	a.timer = workflow.NewTimerWithOptions(ctx, sleep, workflow.TimerOptions{Summary: timerSummary(a.state, until)})
-	a.timerUntil = until
-}
-
-func (a *actionRun) disarm() {
-	if a.timer != nil && !a.timer.IsReady() {
-		a.stopTimer()
-	}
-	a.timer = nil
 }
 
 // idle says whether the run could hand over to a new one now.

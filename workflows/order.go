@@ -19,6 +19,9 @@ func Interceptors() []interceptor.WorkerInterceptor {
 	return []interceptor.WorkerInterceptor{&ordering{}}
 }
 
+// ordered are the types of workflows that take their signals in this order.
+var ordered = map[string]bool{workflowv1.ActionWorkflow: true, workflowv1.BatchWorkflow: true}
+
 type ordering struct {
 	interceptor.WorkerInterceptorBase
 }
@@ -53,7 +56,7 @@ func (o *orderedInbound) ExecuteWorkflow(ctx workflow.Context, in *interceptor.E
 
 // HandleSignal implements interceptor.WorkflowInboundInterceptor.
 func (o *orderedInbound) HandleSignal(ctx workflow.Context, in *interceptor.HandleSignalInput) error {
-	if !strings.HasPrefix(in.SignalName, "__") && workflow.GetInfo(ctx).WorkflowType.Name == workflowv1.ActionWorkflow {
+	if !strings.HasPrefix(in.SignalName, "__") && ordered[workflow.GetInfo(ctx).WorkflowType.Name] {
 		o.arrivals.signals = append(o.arrivals.signals, arrival{in.SignalName, ctx.Err() != nil})
 	}
 	return o.Next.HandleSignal(ctx, in)

@@ -16,7 +16,13 @@ import (
 // CLI as plain JSON, or not at all. Field names are proto JSON's; an unknown one
 // is an error, since a misspelt field would otherwise change something else.
 func readCommand(raw converter.RawValue) (*workflowv1.Command, error) {
-	c := &workflowv1.Command{}
+	return readPayload(raw, &workflowv1.Command{})
+}
+
+// readPayload reads a payload into c, which it returns.
+func readPayload[M proto.Message](raw converter.RawValue, c M) (M, error) {
+	var none M
+	name := string(c.ProtoReflect().Descriptor().FullName())
 	p := raw.Payload()
 	if len(p.GetData()) == 0 || string(p.GetMetadata()[converter.MetadataEncoding]) == converter.MetadataEncodingNil {
 		return c, nil
@@ -28,15 +34,15 @@ func readCommand(raw converter.RawValue) (*workflowv1.Command, error) {
 		}
 		if err := protojson.Unmarshal(p.GetData(), c); err != nil {
 			// The decoder's own text quotes the payload.
-			return nil, errors.New("its payload is not the JSON of gnomon.workflow.v1.Command")
+			return none, errors.New("its payload is not the JSON of " + name)
 		}
 		return c, nil
 	case converter.MetadataEncodingProto:
 		if err := proto.Unmarshal(p.GetData(), c); err != nil {
-			return nil, errors.New("its payload is not a gnomon.workflow.v1.Command")
+			return none, errors.New("its payload is not a " + name)
 		}
 		return c, nil
 	default:
-		return nil, fmt.Errorf("its payload has the encoding %.32q", encoding)
+		return none, fmt.Errorf("its payload has the encoding %.32q", encoding)
 	}
 }

@@ -10,6 +10,7 @@ import (
 // Register makes the workflows known to a worker or replayer under their names.
 func (w *Workflows) Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(w.Action, workflow.RegisterOptions{Name: workflowv1.ActionWorkflow})
+	r.RegisterWorkflowWithOptions(w.Batch, workflow.RegisterOptions{Name: workflowv1.BatchWorkflow})
 	r.RegisterWorkflowWithOptions(w.Playbook, workflow.RegisterOptions{Name: workflowv1.PlaybookWorkflow})
 	r.RegisterWorkflowWithOptions(w.Cluster, workflow.RegisterOptions{Name: workflowv1.ClusterWorkflow})
 }

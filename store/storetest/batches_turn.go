@@ -108,6 +108,31 @@ var turnTests = []batchTest{
 		_, err = b.RecordChange(t.Context(), ending(want, 0, first, "too late"))
 		require.ErrorIs(t, err, store.ErrStale)
 	}},
+	{"an attempt that had no answer leaves the change in doubt and its lease", func(t *testing.T, b *batchBundle) {
+		want := aBatch("a", "uid-1", 1)
+		b.accept(t, want)
+		fence := store.FenceOf(1, 1)
+		b.take(t, want, fence)
+		_, err := b.BeginChange(t.Context(), beginning(want, 0, fence))
+		require.NoError(t, err)
+		doubt := ending(want, 0, fence, "")
+		doubt.Doubt = "no answer"
+		st, err := b.RecordChange(t.Context(), doubt)
+		require.NoError(t, err)
+		require.Equal(t, gnomonv1.ChangeStatus_PENDING, st.GetState())
+		require.Equal(t, "no answer", st.GetError())
+		row := b.get(t, "a")
+		require.Equal(t, []store.Lease{{Index: 0, Fence: fence, Expires: doubt.At}}, row.Leases)
+		require.EqualValues(t, 1, row.Batch.GetStatus().GetPendingChanges())
+		again := beginning(want, 0, fence)
+		again.Expires = again.Expires.Add(time.Minute)
+		_, err = b.BeginChange(t.Context(), again)
+		require.NoError(t, err)
+		st, err = b.RecordChange(t.Context(), ending(want, 0, fence, ""))
+		require.NoError(t, err)
+		require.Empty(t, st.GetError())
+		require.EqualValues(t, 2, st.GetAttempts())
+	}},
 	{"a change that is finished is never begun again", func(t *testing.T, b *batchBundle) {
 		want := aBatch("a", "uid-1", 2)
 		b.accept(t, want)

@@ -922,7 +922,8 @@ type ChangeStatus struct {
 	// When its application first began, and when it was known to have ended.
 	StartTime  *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	FinishTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=finish_time,json=finishTime,proto3" json:"finish_time,omitempty"`
-	// Why it was rejected; at most 1 KiB.
+	// Why it was rejected or, while PENDING, why its last attempt had no answer; at most
+	// 1 KiB.
 	Error string `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
 	// What stands against it while the batch is in MANUAL_REVIEW; the same as those of
 	// the batch that have its index.

@@ -62,6 +62,11 @@ func (c *Change) Record(h *Head, e store.ChangeEnd) error {
 		return nil
 	}
 	st, counts := c.Change.GetStatus(), h.Batch.GetStatus()
+	if e.Doubt != "" {
+		st.Error = e.Doubt
+		c.Expires = batch.Stamp(e.At).AsTime()
+		return nil
+	}
 	st.State, st.Error = gnomonv1.ChangeStatus_COMPLETE, ""
 	if e.Rejection != "" {
 		st.State, st.Error = gnomonv1.ChangeStatus_FAILED, e.Rejection
