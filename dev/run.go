@@ -152,7 +152,7 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 	}
 }
 
-func startWorker(c client.Client, rows store.Actions, registry *metrics.Registry, o options, log *slog.Logger, parts *closers) error {
+func startWorker(c client.Client, rows store.Store, registry *metrics.Registry, o options, log *slog.Logger, parts *closers) error {
 	perform := performers.Default()
 	perform.AllowMock = o.allowMock
 	perform.Notificator.Address = o.notificator
@@ -170,7 +170,7 @@ func startWorker(c client.Client, rows store.Actions, registry *metrics.Registry
 	return nil
 }
 
-func startFacade(ctx context.Context, c client.Client, rows store.Actions, registry *metrics.Registry, o options, log *slog.Logger, traces *tracing.Tracing, parts *closers) (*starter.Server, error) {
+func startFacade(ctx context.Context, c client.Client, rows store.Store, registry *metrics.Registry, o options, log *slog.Logger, traces *tracing.Tracing, parts *closers) (*starter.Server, error) {
 	service, err := starter.NewActions(starter.Config{Client: c, Store: rows, AllowMockActions: o.allowMock, Logger: log})
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func startFacade(ctx context.Context, c client.Client, rows store.Actions, regis
 	})
 	facade, err := starter.NewServer(starter.ServerConfig{
 		GRPCAddress: address(o.grpcPort), HTTPAddress: address(o.httpPort), Options: measures.ServerOptions(), Tracing: traces, Logger: log,
-	}, service, service.Ready)
+	}, starter.Services{Actions: service}, service.Ready)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func serveFacade(t *testing.T, change func(*starter.Config)) *served {
 	require.NoError(t, err)
 	server, err := starter.NewServer(starter.ServerConfig{
 		GRPCAddress: "127.0.0.1:0", HTTPAddress: "127.0.0.1:0", Logger: s.log,
-	}, s.facade, s.facade.Ready)
+	}, starter.Services{Actions: s.facade}, s.facade.Ready)
 	require.NoError(t, err)
 	require.NoError(t, server.Start())
 	t.Cleanup(func() {

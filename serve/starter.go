@@ -89,7 +89,7 @@ func (s *settings) serve(cmd *cobra.Command, build string, server starter.Server
 	}
 	measures := metrics.NewFacade(s.observing.registry)
 	server.Logger, server.Tracing, server.Options = log, s.tracing, measures.ServerOptions()
-	facade, err := starter.NewServer(server, service, service.Ready)
+	facade, err := starter.NewServer(server, starter.Services{Actions: service}, service.Ready)
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
-
-	gnomonv1 "gnomon/api/gnomon/v1"
 )
 
 // watchReady asks every ReadyInterval whether the service is ready, and shows it.
@@ -31,7 +29,7 @@ func (s *Server) watchReady() {
 	}
 }
 
-// showReady sets the health of the whole server and of the service. The health
+// showReady sets the health of the whole server and of each service. The health
 // server keeps NOT_SERVING once it is shut down.
 func (s *Server) showReady(err error) {
 	state := healthv1.HealthCheckResponse_SERVING
@@ -39,7 +37,9 @@ func (s *Server) showReady(err error) {
 		state = healthv1.HealthCheckResponse_NOT_SERVING
 	}
 	s.health.SetServingStatus("", state)
-	s.health.SetServingStatus(gnomonv1.ActionService_ServiceDesc.ServiceName, state)
+	for _, one := range s.services {
+		s.health.SetServingStatus(string(one.descriptor.FullName()), state)
+	}
 }
 
 // logReady tells of changes only.

@@ -33,7 +33,7 @@ const (
 	maxHeaderBytes    = 64 << 10
 )
 
-// restServer is the same service as JSON over HTTP. It calls the gRPC server
+// restServer is the same services as JSON over HTTP. It calls the gRPC server
 // through a connection within the process, so that a call is treated alike
 // however it comes.
 type restServer struct {
@@ -42,7 +42,7 @@ type restServer struct {
 }
 
 // newRESTServer makes the HTTP side of a server whose gRPC side listens at pipe.
-func newRESTServer(config ServerConfig, pipe *bufconn.Listener, ready func() bool) (*restServer, error) {
+func newRESTServer(config ServerConfig, services []service, pipe *bufconn.Listener, ready func() bool) (*restServer, error) {
 	conn, err := grpc.NewClient("passthrough:///gnomon",
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return pipe.DialContext(ctx) }),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -52,7 +52,7 @@ func newRESTServer(config ServerConfig, pipe *bufconn.Listener, ready func() boo
 	if err != nil {
 		return nil, fmt.Errorf("connect REST to gRPC: %w", err)
 	}
-	rules, err := readHTTPRules()
+	rules, err := readHTTPRules(services)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -76,11 +76,17 @@ func newRESTServer(config ServerConfig, pipe *bufconn.Listener, ready func() boo
 		runtime.WithMetadata(config.Tracing.Metadata),
 	)
 	bodies.mux = mux
-	if err := gnomonv1.RegisterActionServiceHandler(context.Background(), mux, conn); err != nil {
-		return nil, errors.Join(fmt.Errorf("register REST: %w", err), conn.Close())
+	for _, one := range services {
+		if err := one.rest(context.Background(), mux, conn); err != nil {
+			return nil, errors.Join(fmt.Errorf("register REST: %w", err), conn.Close())
+		}
+	}
+	document, err := openapi.Document(documents(services)...)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
 	}
 	return &restServer{conn: conn, http: &http.Server{
-		Handler:           routes(mux, ready),
+		Handler:           routes(mux, document, ready),
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
@@ -99,7 +105,7 @@ func (s *restServer) stop(ctx context.Context) error {
 
 // routes sends a request to the service or to what is beside it. It is no
 // http.ServeMux, which would redirect paths instead of refusing them.
-func routes(service *runtime.ServeMux, ready func() bool) http.Handler {
+func routes(service *runtime.ServeMux, document []byte, ready func() bool) http.Handler {
 	// A page of another origin must not command a facade that its reader can reach.
 	origins := http.NewCrossOriginProtection()
 	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -118,7 +124,7 @@ func routes(service *runtime.ServeMux, ready func() bool) http.Handler {
 			writeText(w, http.StatusServiceUnavailable, "not ready")
 		case reads && r.URL.Path == "/openapi.json":
 			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write(openapi.ActionService)
+			_, _ = w.Write(document)
 		default:
 			guarded.ServeHTTP(w, r)
 		}
@@ -131,11 +137,18 @@ func writeText(w http.ResponseWriter, code int, text string) {
 	_, _ = io.WriteString(w, text+"\n")
 }
 
-// writeETag gives the Guid of an answered action as its entity tag, for If-Match.
+// writeETag gives the entity tag of what is answered, for If-Match: the Guid of an action,
+// the etag of a batch.
 func writeETag(_ context.Context, w http.ResponseWriter, reply proto.Message) error {
-	one, ok := reply.(*gnomonv1.ScheduledAction)
-	if guid := one.GetMeta().GetGuid(); ok && guid != "" && !strings.ContainsAny(guid, "\"\r\n") {
-		w.Header().Set("ETag", `"`+guid+`"`)
+	var tag string
+	switch one := reply.(type) {
+	case *gnomonv1.ScheduledAction:
+		tag = one.GetMeta().GetGuid()
+	case *gnomonv1.Batch:
+		tag = one.GetEtag()
+	}
+	if tag != "" && !strings.ContainsAny(tag, "\"\r\n") {
+		w.Header().Set("ETag", `"`+tag+`"`)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 // fills; a rule that is missing here would refuse its method.
 func TestHTTPRulesAreTheProtos(t *testing.T) {
 	t.Parallel()
-	rules, err := readHTTPRules()
+	rules, err := readHTTPRules(Services{Actions: newFakeService()}.all())
 	require.NoError(t, err)
 	require.Len(t, rules, len(gnomonv1.ActionService_ServiceDesc.Methods)+len(gnomonv1.ActionService_ServiceDesc.Streams))
 	patch := rules[http.MethodPatch+" /v1/actions/{action.meta.id}"]
@@ -37,7 +37,7 @@ func FuzzBody(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	rules, err := readHTTPRules()
+	rules, err := readHTTPRules(Services{Actions: newFakeService()}.all())
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, rule := range []httpRule{rules["POST /v1/actions:batchCreate"], rules["POST /v1/actions"]} {
@@ -55,7 +55,7 @@ func FuzzBody(f *testing.F) {
 // expected there, and quotes no value.
 func TestComplaintsAboutBodiesQuoteNoValues(t *testing.T) {
 	t.Parallel()
-	rules, err := readHTTPRules()
+	rules, err := readHTTPRules(Services{Actions: newFakeService()}.all())
 	require.NoError(t, err)
 	const where = "action.spec.action.http_request."
 	for member, want := range map[string]string{

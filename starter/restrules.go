@@ -9,8 +9,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
-
-	gnomonv1 "gnomon/api/gnomon/v1"
 )
 
 // httpRule is what the protos say about one REST method.
@@ -27,11 +25,20 @@ type httpRule struct {
 	pathFields map[string]bool
 }
 
-// readHTTPRules reads the annotations of the service, by "METHOD template". Read
-// from the protos, they cannot go stale when a method is added.
-func readHTTPRules() (map[string]httpRule, error) {
+// readHTTPRules reads the annotations of services, by "METHOD template". Read from the
+// protos, they cannot go stale when a method is added.
+func readHTTPRules(services []service) (map[string]httpRule, error) {
 	rules := map[string]httpRule{}
-	methods := gnomonv1.File_gnomon_v1_action_service_proto.Services().ByName("ActionService").Methods()
+	for _, one := range services {
+		if err := addHTTPRules(rules, one.descriptor.Methods()); err != nil {
+			return nil, err
+		}
+	}
+	return rules, nil
+}
+
+// addHTTPRules adds those of one service.
+func addHTTPRules(rules map[string]httpRule, methods protoreflect.MethodDescriptors) error {
 	for i := range methods.Len() {
 		method := methods.Get(i)
 		annotation, ok := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
@@ -40,7 +47,7 @@ func readHTTPRules() (map[string]httpRule, error) {
 		}
 		input, err := protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName())
 		if err != nil {
-			return nil, fmt.Errorf("find the request of %s: %w", method.FullName(), err)
+			return fmt.Errorf("find the request of %s: %w", method.FullName(), err)
 		}
 		verb, template := httpPattern(annotation)
 		rule := httpRule{
@@ -52,12 +59,12 @@ func readHTTPRules() (map[string]httpRule, error) {
 			rule.body = input
 		case field != nil:
 			if rule.body, err = protoregistry.GlobalTypes.FindMessageByName(field.Message().FullName()); err != nil {
-				return nil, fmt.Errorf("find the body of %s: %w", method.FullName(), err)
+				return fmt.Errorf("find the body of %s: %w", method.FullName(), err)
 			}
 		}
 		rules[verb+" "+template] = rule
 	}
-	return rules, nil
+	return nil
 }
 
 // httpPattern is the method and the template of an annotation.

@@ -16,8 +16,6 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/test/bufconn"
-
-	gnomonv1 "gnomon/api/gnomon/v1"
 )
 
 // Limits of connections, chosen so that a client with the usual keepalive settings
@@ -39,6 +37,8 @@ type Server struct {
 	pipe   *bufconn.Listener
 	rest   *restServer
 	ready  func(context.Context) error
+	// services are those that are served.
+	services []service
 
 	stop    context.CancelFunc
 	stopped context.Context // the life of the server, not of a call
@@ -50,11 +50,11 @@ type Server struct {
 	grpcListener, httpListener net.Listener
 }
 
-// NewServer makes a server of svc that does not listen yet. Ready says whether
-// what svc needs answers; it is called every ReadyInterval, with as much time, and
+// NewServer makes a server of services that does not listen yet. Ready says whether
+// what they need answers; it is called every ReadyInterval, with as much time, and
 // decides the health that is shown; nil is always ready. Calls are served whether
 // ready or not.
-func NewServer(config ServerConfig, svc gnomonv1.ActionServiceServer, ready func(context.Context) error) (*Server, error) {
+func NewServer(config ServerConfig, services Services, ready func(context.Context) error) (*Server, error) {
 	config = config.WithDefaults()
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("configuration of the facade: %w", err)
@@ -62,7 +62,7 @@ func NewServer(config ServerConfig, svc gnomonv1.ActionServiceServer, ready func
 	if ready == nil {
 		ready = func(context.Context) error { return nil }
 	}
-	s := &Server{config: config, ready: ready, health: health.NewServer(), pipe: bufconn.Listen(pipeBytes), failed: make(chan error, 3)}
+	s := &Server{config: config, ready: ready, services: services.all(), health: health.NewServer(), pipe: bufconn.Listen(pipeBytes), failed: make(chan error, 3)}
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	around := &calls{logger: config.Logger, timeout: config.CallTimeout, stopping: s.stopped}
 	s.grpc = grpc.NewServer(slices.Concat(config.Options, config.Tracing.ServerOptions(), []grpc.ServerOption{
@@ -72,12 +72,14 @@ func NewServer(config ServerConfig, svc gnomonv1.ActionServiceServer, ready func
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinTime, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
 	})...)
-	gnomonv1.RegisterActionServiceServer(s.grpc, svc)
+	for _, one := range s.services {
+		one.register(s.grpc)
+	}
 	healthv1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
 	s.showReady(errors.New("not looked at yet"))
 	if config.HTTPAddress != "" {
-		rest, err := newRESTServer(config, s.pipe, s.isReady)
+		rest, err := newRESTServer(config, s.services, s.pipe, s.isReady)
 		if err != nil {
 			s.stop()
 			return nil, err

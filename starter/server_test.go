@@ -49,7 +49,7 @@ func serve(t *testing.T, change func(*ServerConfig)) *testServer {
 		change(&config)
 	}
 	var err error
-	s.Server, err = NewServer(config, s.service, func(context.Context) error {
+	s.Server, err = NewServer(config, Services{Actions: s.service}, func(context.Context) error {
 		if broken := s.ready.Load(); broken != nil {
 			return *broken
 		}
@@ -277,16 +277,16 @@ func TestStopEndsWithItsContext(t *testing.T) {
 
 func TestServerConfig(t *testing.T) {
 	t.Parallel()
-	_, err := NewServer(ServerConfig{MaxRequestBytes: 1, CallTimeout: -1, ReadyInterval: -1}, newFakeService(), nil)
+	_, err := NewServer(ServerConfig{MaxRequestBytes: 1, CallTimeout: -1, ReadyInterval: -1}, Services{Actions: newFakeService()}, nil)
 	for _, field := range []string{"GRPCAddress", "MaxRequestBytes", "CallTimeout", "ReadyInterval"} {
 		require.ErrorContains(t, err, field)
 	}
 	taken := serve(t, nil)
-	second, err := NewServer(ServerConfig{GRPCAddress: "127.0.0.1:0", HTTPAddress: taken.HTTPAddr()}, newFakeService(), nil)
+	second, err := NewServer(ServerConfig{GRPCAddress: "127.0.0.1:0", HTTPAddress: taken.HTTPAddr()}, Services{Actions: newFakeService()}, nil)
 	require.NoError(t, err)
 	require.ErrorContains(t, second.Start(), "listen for HTTP")
 	require.Empty(t, second.HTTPAddr())
-	bare, err := NewServer(ServerConfig{GRPCAddress: "127.0.0.1:0"}, newFakeService(), nil)
+	bare, err := NewServer(ServerConfig{GRPCAddress: "127.0.0.1:0"}, Services{Actions: newFakeService()}, nil)
 	require.NoError(t, err)
 	require.NoError(t, bare.Start())
 	require.Empty(t, bare.HTTPAddr())

@@ -45,7 +45,7 @@ func faultyStarter() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			facade, err := starter.NewServer(starter.ServerConfig{GRPCAddress: address}, service, service.Ready)
+			facade, err := starter.NewServer(starter.ServerConfig{GRPCAddress: address}, starter.Services{Actions: service}, service.Ready)
 			if err != nil {
 				return err
 			}

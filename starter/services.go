@@ -1,0 +1,61 @@
+package starter
+
+import (
+	"context"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	gnomonv1 "gnomon/api/gnomon/v1"
+	"gnomon/api/openapi"
+)
+
+// Services are what a server serves. One that is nil is not served.
+type Services struct {
+	Actions gnomonv1.ActionServiceServer
+	Batches gnomonv1.BatchServiceServer
+}
+
+// service is one of Services with all that serving it takes.
+type service struct {
+	// register makes gRPC serve it.
+	register func(*grpc.Server)
+	// rest makes REST call it through a connection.
+	rest func(context.Context, *runtime.ServeMux, *grpc.ClientConn) error
+	// descriptor has its name and the rules of its REST methods.
+	descriptor protoreflect.ServiceDescriptor
+	// document names its OpenAPI document.
+	document string
+}
+
+// all are the services that are served.
+func (s Services) all() []service {
+	var served []service
+	if s.Actions != nil {
+		served = append(served, service{
+			register:   func(g *grpc.Server) { gnomonv1.RegisterActionServiceServer(g, s.Actions) },
+			rest:       gnomonv1.RegisterActionServiceHandler,
+			descriptor: gnomonv1.File_gnomon_v1_action_service_proto.Services().ByName("ActionService"),
+			document:   openapi.Actions,
+		})
+	}
+	if s.Batches != nil {
+		served = append(served, service{
+			register:   func(g *grpc.Server) { gnomonv1.RegisterBatchServiceServer(g, s.Batches) },
+			rest:       gnomonv1.RegisterBatchServiceHandler,
+			descriptor: gnomonv1.File_gnomon_v1_batch_service_proto.Services().ByName("BatchService"),
+			document:   openapi.Batches,
+		})
+	}
+	return served
+}
+
+// documents are the names of the OpenAPI documents of services.
+func documents(served []service) []string {
+	names := make([]string, len(served))
+	for i, one := range served {
+		names[i] = one.document
+	}
+	return names
+}
