@@ -59,7 +59,7 @@ func installTraced(t *testing.T) *traced {
 	require.NoError(t, err)
 	server, err := starter.NewServer(starter.ServerConfig{
 		GRPCAddress: "127.0.0.1:0", HTTPAddress: "127.0.0.1:0", Logger: s.log, Tracing: s.tracing(t, "facade"),
-	}, s.facade, s.facade.Ready)
+	}, starter.Services{Actions: s.facade}, s.facade.Ready)
 	require.NoError(t, err)
 	require.NoError(t, server.Start())
 	t.Cleanup(func() {
