@@ -3,6 +3,7 @@ package dnsrecord_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -235,4 +236,43 @@ func TestApplyThroughALossyNetwork(t *testing.T) {
 	try("asked", bindtest.Watch{Asked: lost}, 0)
 	try("answered", bindtest.Watch{Answered: lost}, 1)
 	require.Len(t, b.server.Journal(t, zone), 8)
+}
+
+// V-11: the message of an earlier turn is done after the next turn has looked and
+// before its own message is: the change is done.
+func TestApplyMeetsItsOwnEarlierMessage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.server.Proxy(t)
+	far := connect(t, b.server, func(z *dnsrecord.Zone) { z.Server = p.Address })
+	p.Watch(bindtest.Watch{Asked: func(*dns.Msg) bool {
+		b.server.NSUpdate(t, "update add new.example.test. 300 A 192.0.2.9")
+		return true
+	}})
+	require.NoError(t, far.apply(t, change(t, "ADD", "new", "A", "192.0.2.9"), resumed()))
+	require.EqualValues(t, 2, b.serial(t))
+}
+
+// An answer that is not signed by the key is nobody's word.
+func TestApplyBelievesOnlyTheKey(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{dns.RcodeSuccess, dns.RcodeYXRrset, dns.RcodeFormatError} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		liar := &dns.Server{Listener: l, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, m *dns.Msg) {
+			_ = w.WriteMsg(new(dns.Msg).SetRcode(m, code))
+		})}
+		liar.MsgAcceptFunc = func(dns.Header) dns.MsgAcceptAction { return dns.MsgAccept }
+		done := make(chan error, 1)
+		go func() { done <- liar.ActivateAndServe() }()
+		k, err := dnsrecord.New(dnsrecord.Config{Zones: []dnsrecord.Zone{{
+			Name: zone, Server: l.Addr().String(), Key: dnsrecord.Key{Name: "k", Secret: "c2VjcmV0"},
+		}}})
+		require.NoError(t, err)
+		err = bundle{Kind: k}.apply(t, change(t, "ADD", "new", "A", "192.0.2.9"), turn())
+		require.ErrorContains(t, err, "answered "+dns.RcodeToString[code]+": the answer is not signed by the key")
+		require.False(t, changes.IsRejected(err))
+		require.NoError(t, liar.Shutdown())
+		require.NoError(t, <-done)
+	}
 }

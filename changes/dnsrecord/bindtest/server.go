@@ -80,17 +80,33 @@ func programs(t *testing.T, names ...string) {
 	}
 }
 
-// directory is one that named may use: not below t.TempDir(), which only this user
-// may enter.
+// directory is one that named may use, whoever it runs as.
 func directory(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "gnomon-bind-") //nolint:usetesting // see above
+	above := os.TempDir()
+	if os.Geteuid() == 0 && !passable(above) {
+		above = "/tmp"
+	}
+	dir, err := os.MkdirTemp(above, "gnomon-bind-") //nolint:usetesting // only this user may enter what is below t.TempDir()
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	if os.Geteuid() == 0 {
 		require.NoError(t, os.Chown(dir, nobody, nobody))
 	}
 	return dir
+}
+
+// passable says whether everybody may enter a directory and all above it.
+func passable(dir string) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode().Perm()&1 == 0 {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
 }
 
 // freePort finds a port that is free for UDP and TCP on both loopback addresses.
