@@ -77,7 +77,7 @@ func planted() []mutant {
 		ofDelay, ofSchedule, ofSpecs,
 		ofCounters, ofOccurrences, ofDecisions, ofCommands,
 		ofWorkflow, ofArrivals, ofAttempts, ofPerformers, ofMirror, ofStore, ofFacade,
-		ofChanges,
+		ofRecords, ofChanges,
 	} {
 		all = append(all, list...)
 	}
