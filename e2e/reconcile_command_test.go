@@ -29,46 +29,49 @@ func (r *reconciled) gnomon(t *testing.T, args ...string) (code int, out, proble
 // code whether all is well.
 func TestReconcileCommand(t *testing.T) {
 	t.Parallel()
-	r := installReconciled(t)
-	id := r.id("a")
-	r.sleeps(t, "a")
-	args := func(more ...string) []string {
-		return append([]string{
-			"reconcile", "--temporal-address", temporal.Address(), "--task-queue", r.queue, "--store", "sqlite:" + r.file, "--grace", "1ns",
-		}, more...)
-	}
-	code, out, problems := r.gnomon(t, args()...)
-	require.Equal(t, cli.ExitOK, code, problems)
-	require.Equal(t, "1 open workflows and 1 living rows compared: nothing wrong.\n", out)
+	onBothStores(t, func(t *testing.T, r *reconciled) {
+		t.Helper()
+		id := r.id("a")
+		r.sleeps(t, "a")
+		args := func(more ...string) []string {
+			return append([]string{
+				"reconcile", "--temporal-address", temporal.Address(), "--task-queue", r.queue, "--store", r.name, "--grace", "1ns",
+			}, more...)
+		}
+		code, out, problems := r.gnomon(t, args()...)
+		require.Equal(t, cli.ExitOK, code, problems)
+		require.Equal(t, "1 open workflows and 1 living rows compared: nothing wrong.\n", out)
 
-	r.change(t, `DELETE FROM scheduled_actions WHERE meta_action_id = ?`, id)
-	code, out, problems = r.gnomon(t, args("--dry-run")...)
-	require.Equal(t, cli.ExitFailed, code)
-	require.Contains(t, out, "missing      "+id+"  would be repaired: the workflow is open and there is no row")
-	require.Contains(t, problems, "run without --dry-run to repair them")
-	require.Nil(t, r.row(t, id))
+		r.remove(t, id)
+		code, out, problems = r.gnomon(t, args("--dry-run")...)
+		require.Equal(t, cli.ExitFailed, code)
+		require.Contains(t, out, "missing      "+id+"  would be repaired: the workflow is open and there is no row")
+		require.Contains(t, problems, "run without --dry-run to repair them")
+		require.Nil(t, r.row(t, id))
 
-	code, out, problems = r.gnomon(t, args("-o", "json")...)
-	require.Equal(t, cli.ExitOK, code, problems)
-	var report reconcile.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &report))
-	require.EqualValues(t, 1, report.Repaired[reconcile.Missing])
-	r.shows(t, id)
-	code, out, _ = r.gnomon(t, args("-o", "yaml")...)
-	require.Equal(t, cli.ExitOK, code)
-	require.Contains(t, out, "workflows: 1")
+		code, out, problems = r.gnomon(t, args("-o", "json")...)
+		require.Equal(t, cli.ExitOK, code, problems)
+		var report reconcile.Report
+		require.NoError(t, json.Unmarshal([]byte(out), &report))
+		require.EqualValues(t, 1, report.Repaired[reconcile.Missing])
+		r.shows(t, id)
+		code, out, _ = r.gnomon(t, args("-o", "yaml")...)
+		require.Equal(t, cli.ExitOK, code)
+		require.Contains(t, out, "workflows: 1")
 
-	r.rest()
-	code, _, problems = r.gnomon(t, args()...)
-	require.Equal(t, cli.ExitFailed, code)
-	require.Contains(t, problems, "does a worker run")
+		r.rest()
+		code, _, problems = r.gnomon(t, args()...)
+		require.Equal(t, cli.ExitFailed, code)
+		require.Contains(t, problems, "does a worker run")
 
-	code, _, problems = r.gnomon(t, args("--rate", "-1")...)
-	require.Equal(t, cli.ExitFailed, code)
-	require.Contains(t, problems, "Rate is -1 and must be above 0")
-	code, _, problems = r.gnomon(t, args("--store", "sqlite:"+r.file+".none")...)
-	require.Equal(t, cli.ExitFailed, code)
-	require.Contains(t, problems, "run: gnomon migrate --store sqlite:"+r.file+".none")
+		code, _, problems = r.gnomon(t, args("--rate", "-1")...)
+		require.Equal(t, cli.ExitFailed, code)
+		require.Contains(t, problems, "Rate is -1 and must be above 0")
+		code, _, problems = r.gnomon(t, args("--store", r.name+".none")...)
+		require.Equal(t, cli.ExitFailed, code)
+		require.Contains(t, problems, "run: gnomon migrate --store ")
+		require.Contains(t, problems, r.name+".none")
+	})
 }
 
 // Issue 4, 4: gnomon migrate says from which version to which.

@@ -22,29 +22,64 @@ import (
 	"gnomon/store"
 	"gnomon/store/faulty"
 	"gnomon/store/sqlite"
+	"gnomon/store/ydb"
+	"gnomon/store/ydb/ydbdouble"
 )
 
-// reconciled is an installation whose store is a file that can be changed by hand.
+// reconciled is an installation whose rows can be changed by hand.
 type reconciled struct {
 	*installation
+	hand
 
-	hand *sql.DB
-	file string
+	// name is the store's, as commands are told.
+	name string
 }
 
+// onBothStores runs a test with the rows in a file and with the rows in YDB's double.
+func onBothStores(t *testing.T, test func(t *testing.T, r *reconciled)) {
+	t.Helper()
+	for name, install := range map[string]func(*testing.T) *reconciled{"sqlite": installReconciled, "ydb": installReconciledYDB} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, install(t))
+		})
+	}
+}
+
+// installReconciled has the rows in a file.
 func installReconciled(t *testing.T) *reconciled {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "gnomon.db")
+	rows, err := sqlite.Open(t.Context(), sqlite.Config{Path: file, Migrate: true, RelaxedSync: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, rows.Close()) })
+	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(5000)")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	return installReconciledOn(t, "sqlite:"+file, rows, sqliteHand{db})
+}
+
+// installReconciledYDB has the rows in YDB's double.
+func installReconciledYDB(t *testing.T) *reconciled {
+	t.Helper()
+	server, err := ydbdouble.Start(t.Context(), ydbdouble.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	name := server.ConnectionString("gnomon")
+	c := ydb.Config{ConnectionString: name}
+	require.NoError(t, ydb.Migrate(t.Context(), c))
+	rows, err := ydb.Open(t.Context(), c)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, rows.Close()) })
+	return installReconciledOn(t, name, rows, newYDBHand(t, name))
+}
+
+func installReconciledOn(t *testing.T, name string, rows store.Actions, by hand) *reconciled {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	c, err := client.Dial(client.Options{HostPort: temporal.Address(), Logger: sdklog.NewStructuredLogger(log)})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
-	file := filepath.Join(t.TempDir(), "gnomon.db")
-	rows, err := sqlite.Open(t.Context(), sqlite.Config{Path: file, Migrate: true, RelaxedSync: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, rows.Close()) })
-	hand, err := sql.Open("sqlite", "file:"+file+"?_pragma=busy_timeout(5000)")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, hand.Close()) })
 	inbox, err := receiver.Start(context.WithoutCancel(t.Context()), receiver.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, inbox.Close()) })
@@ -57,7 +92,7 @@ func installReconciled(t *testing.T) *reconciled {
 	})
 	require.NoError(t, err)
 	i.work(t)
-	return &reconciled{installation: i, hand: hand, file: file}
+	return &reconciled{installation: i, hand: by, name: name}
 }
 
 // config reconciles this installation, without a grace as tests create what they break.
@@ -100,16 +135,6 @@ func (r *reconciled) asleep(t *testing.T, id string) {
 	t.Helper()
 	eventually(t, 20*time.Second, "it sleeps", func() bool { return len(r.events(t, id)) >= 5 })
 	r.listed(t, id)
-}
-
-// change runs a statement behind the back of the store and says that it hit one row.
-func (r *reconciled) change(t *testing.T, statement string, arguments ...any) {
-	t.Helper()
-	result, err := r.hand.ExecContext(t.Context(), statement, arguments...)
-	require.NoError(t, err)
-	n, err := result.RowsAffected()
-	require.NoError(t, err)
-	require.EqualValues(t, 1, n)
 }
 
 // listed waits until visibility, which is eventual, lists the open workflow of an id.

@@ -56,42 +56,45 @@ func (r *reconciled) states(t *testing.T) []string {
 // Issue 4: in a healthy installation with actions of all states nothing is found.
 func TestReconcileHealthy(t *testing.T) {
 	t.Parallel()
-	r := installReconciled(t)
-	t.Cleanup(r.inbox.Release)
-	alive := r.states(t)
-	for range 2 {
-		report := r.round(t)
-		require.Zero(t, report.Wrong(), "%v", report.Items)
-		require.Zero(t, report.Unjudged(), "%v", report.Items)
-		require.EqualValues(t, len(alive), report.Rows)
-	}
+	onBothStores(t, func(t *testing.T, r *reconciled) {
+		t.Helper()
+		t.Cleanup(r.inbox.Release)
+		alive := r.states(t)
+		for range 2 {
+			report := r.round(t)
+			require.Zero(t, report.Wrong(), "%v", report.Items)
+			require.Zero(t, report.Unjudged(), "%v", report.Items)
+			require.EqualValues(t, len(alive), report.Rows)
+		}
+	})
 }
 
 // A lost store is filled again from Temporal: every living action as Get with fresh has
 // it, its attempts included.
 func TestReconcileLostStore(t *testing.T) {
 	t.Parallel()
-	r := installReconciled(t)
-	t.Cleanup(r.inbox.Release)
-	alive := r.states(t)
-	for _, id := range alive {
-		r.listed(t, id)
-	}
-	_, err := r.hand.ExecContext(t.Context(), `DELETE FROM scheduled_actions`)
-	require.NoError(t, err)
-	eventually(t, time.Minute, "all rows are there", func() bool {
-		report := r.round(t)
-		require.Zero(t, report.Left(), "%v", report.Items)
+	onBothStores(t, func(t *testing.T, r *reconciled) {
+		t.Helper()
+		t.Cleanup(r.inbox.Release)
+		alive := r.states(t)
 		for _, id := range alive {
-			if r.row(t, id) == nil {
-				return false
-			}
+			r.listed(t, id)
 		}
-		return true
+		r.removeAll(t)
+		eventually(t, time.Minute, "all rows are there", func() bool {
+			report := r.round(t)
+			require.Zero(t, report.Left(), "%v", report.Items)
+			for _, id := range alive {
+				if r.row(t, id) == nil {
+					return false
+				}
+			}
+			return true
+		})
+		for _, id := range alive {
+			r.asFresh(t, id)
+		}
 	})
-	for _, id := range alive {
-		r.asFresh(t, id)
-	}
 }
 
 // asFresh waits until the row of an id is what Get with fresh answers.
@@ -119,7 +122,7 @@ func TestReconcileLostRowOfAttempts(t *testing.T) {
 	})
 	was := r.row(t, id)
 	r.listed(t, id)
-	r.change(t, `DELETE FROM scheduled_actions WHERE meta_action_id = ?`, id)
+	r.remove(t, id)
 	report := r.round(t)
 	require.Equal(t, map[reconcile.Kind]int64{reconcile.Missing: 1}, report.Repaired, "%v", report.Items)
 	now := r.row(t, id)
@@ -172,8 +175,7 @@ func TestReconcileFlakyStore(t *testing.T) {
 		r.sleeps(t, fmt.Sprint(n))
 	}
 	r.store.Set(faulty.Faults{Fail: 0.2, LoseReply: 0.2, Double: 0.2})
-	_, err := r.hand.ExecContext(t.Context(), `DELETE FROM scheduled_actions`)
-	require.NoError(t, err)
+	r.removeAll(t)
 	var cursor reconcile.Cursor
 	c := r.config()
 	c.Settle, c.Page = time.Millisecond, 2

@@ -53,54 +53,52 @@ func (r *reconciled) only(t *testing.T, id string, kind reconcile.Kind) {
 // for it.
 func TestReconcileDeletedRow(t *testing.T) {
 	t.Parallel()
-	r := installReconciled(t)
-	r.sleeps(t, "other")
-	id := r.id("a")
-	r.sleeps(t, "a")
-	events := len(r.events(t, id))
-	r.change(t, `DELETE FROM scheduled_actions WHERE meta_action_id = ?`, id)
-	r.only(t, id, reconcile.Missing)
-	r.shows(t, id)
-	require.Len(t, r.events(t, id), events, "Temporal is not touched")
-	// The next row of the workflow itself stands.
-	_, err := r.facade.PauseAction(t.Context(), &gnomonv1.PauseActionRequest{Id: id})
-	require.NoError(t, err)
-	require.Equal(t, gnomonv1.Status_PAUSED, r.row(t, id).Action.GetStatus().GetState())
-	r.shows(t, id)
+	onBothStores(t, func(t *testing.T, r *reconciled) {
+		t.Helper()
+		r.sleeps(t, "other")
+		id := r.id("a")
+		r.sleeps(t, "a")
+		events := len(r.events(t, id))
+		r.remove(t, id)
+		r.only(t, id, reconcile.Missing)
+		r.shows(t, id)
+		require.Len(t, r.events(t, id), events, "Temporal is not touched")
+		// The next row of the workflow itself stands.
+		_, err := r.facade.PauseAction(t.Context(), &gnomonv1.PauseActionRequest{Id: id})
+		require.NoError(t, err)
+		require.Equal(t, gnomonv1.Status_PAUSED, r.row(t, id).Action.GetStatus().GetState())
+		r.shows(t, id)
+	})
 }
 
 // Issue 4: a row changed by hand, back to an older revision and in place.
 func TestReconcileChangedRow(t *testing.T) {
 	t.Parallel()
-	for name, how := range map[string]struct {
-		statement string
-		older     bool
-	}{
-		"older":   {statement: `UPDATE scheduled_actions SET status = ?, state = 1, revision = ? WHERE meta_action_id = ?`, older: true},
-		"inplace": {statement: `UPDATE scheduled_actions SET status = ?, state = 1, revision = ? WHERE meta_action_id = ?`},
-	} {
+	for name, older := range map[string]bool{"older": true, "inplace": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := installReconciled(t)
-			id := r.id("a")
-			was := r.sleeps(t, "a")
-			_, err := r.facade.PauseAction(t.Context(), &gnomonv1.PauseActionRequest{Id: id})
-			require.NoError(t, err)
-			r.shows(t, id)
-			old, err := proto.Marshal(was.GetStatus())
-			require.NoError(t, err)
-			revision := r.row(t, id).Revision
-			if how.older {
-				revision.Sequence--
-			}
-			r.change(t, how.statement, old, revision.Encode(), id)
-			r.only(t, id, reconcile.Stale)
-			require.Equal(t, gnomonv1.Status_PAUSED, r.row(t, id).Action.GetStatus().GetState())
-			r.shows(t, id)
-			_, err = r.facade.ResumeAction(t.Context(), &gnomonv1.ResumeActionRequest{Id: id})
-			require.NoError(t, err)
-			require.Equal(t, gnomonv1.Status_SCHEDULED, r.row(t, id).Action.GetStatus().GetState())
-			r.shows(t, id)
+			onBothStores(t, func(t *testing.T, r *reconciled) {
+				t.Helper()
+				id := r.id("a")
+				was := r.sleeps(t, "a")
+				_, err := r.facade.PauseAction(t.Context(), &gnomonv1.PauseActionRequest{Id: id})
+				require.NoError(t, err)
+				r.shows(t, id)
+				old, err := proto.Marshal(was.GetStatus())
+				require.NoError(t, err)
+				revision := r.row(t, id).Revision
+				if older {
+					revision.Sequence--
+				}
+				r.overwrite(t, id, old, revision.Encode())
+				r.only(t, id, reconcile.Stale)
+				require.Equal(t, gnomonv1.Status_PAUSED, r.row(t, id).Action.GetStatus().GetState())
+				r.shows(t, id)
+				_, err = r.facade.ResumeAction(t.Context(), &gnomonv1.ResumeActionRequest{Id: id})
+				require.NoError(t, err)
+				require.Equal(t, gnomonv1.Status_SCHEDULED, r.row(t, id).Action.GetStatus().GetState())
+				r.shows(t, id)
+			})
 		})
 	}
 }
@@ -109,120 +107,130 @@ func TestReconcileChangedRow(t *testing.T) {
 // there, as after a restored backup.
 func TestReconcileGone(t *testing.T) {
 	t.Parallel()
-	r := installReconciled(t)
-	r.sleeps(t, "other")
-	id := r.id("ghost")
-	ghost := r.once(id, "/ok", time.Hour)
-	ghost.Meta.Guid = "ghost"
-	ghost.Status = &gnomonv1.Status{State: gnomonv1.Status_SCHEDULED, ScheduledAt: stamp(time.Now().Add(time.Hour))}
-	_, err := r.store.PutActions(t.Context(), []store.Row{{
-		Action: ghost, Chain: "no-run", Revision: store.Revision{Incarnation: time.Now().Add(-time.Hour), Sequence: 3},
-	}})
-	require.NoError(t, err)
-	r.only(t, id, reconcile.Orphaned)
-	row := r.row(t, id)
-	require.True(t, row.Tombstone)
-	require.Equal(t, gnomonv1.Status_DELETED, row.Action.GetStatus().GetState())
-	require.Equal(t, "WORKFLOW_MISSING", condition(row.Action, reconcile.ConditionCompleted).GetReason())
-	r.missing(t, id)
-	// The id can be used anew.
-	created := r.sleeps(t, "ghost")
-	require.Equal(t, created.GetMeta().GetGuid(), r.row(t, id).Action.GetMeta().GetGuid())
-	require.False(t, r.row(t, id).Tombstone)
-	require.Empty(t, r.round(t).Found)
+	onBothStores(t, func(t *testing.T, r *reconciled) {
+		t.Helper()
+		r.sleeps(t, "other")
+		id := r.id("ghost")
+		ghost := r.once(id, "/ok", time.Hour)
+		ghost.Meta.Guid = "ghost"
+		ghost.Status = &gnomonv1.Status{State: gnomonv1.Status_SCHEDULED, ScheduledAt: stamp(time.Now().Add(time.Hour))}
+		_, err := r.store.PutActions(t.Context(), []store.Row{{
+			Action: ghost, Chain: "no-run", Revision: store.Revision{Incarnation: time.Now().Add(-time.Hour), Sequence: 3},
+		}})
+		require.NoError(t, err)
+		r.only(t, id, reconcile.Orphaned)
+		row := r.row(t, id)
+		require.True(t, row.Tombstone)
+		require.Equal(t, gnomonv1.Status_DELETED, row.Action.GetStatus().GetState())
+		require.Equal(t, "WORKFLOW_MISSING", condition(row.Action, reconcile.ConditionCompleted).GetReason())
+		r.missing(t, id)
+		// The id can be used anew.
+		created := r.sleeps(t, "ghost")
+		require.Equal(t, created.GetMeta().GetGuid(), r.row(t, id).Action.GetMeta().GetGuid())
+		require.False(t, r.row(t, id).Tombstone)
+		require.Empty(t, r.round(t).Found)
+	})
 }
 
 // A wrong namespace makes orphans of all rows: too many are left alone.
 func TestReconcileTooManyOrphans(t *testing.T) {
 	t.Parallel()
-	r := installReconciled(t)
-	for _, name := range []string{"a", "b", "c"} {
-		a := r.once(r.id(name), "/ok", time.Hour)
-		_, err := r.store.PutActions(t.Context(), []store.Row{{Action: a, Revision: store.Revision{Sequence: 1}}})
+	onBothStores(t, func(t *testing.T, r *reconciled) {
+		t.Helper()
+		for _, name := range []string{"a", "b", "c"} {
+			a := r.once(r.id(name), "/ok", time.Hour)
+			_, err := r.store.PutActions(t.Context(), []store.Row{{Action: a, Revision: store.Revision{Sequence: 1}}})
+			require.NoError(t, err)
+		}
+		c := r.config()
+		c.MaxOrphans = 2
+		report, err := reconcile.Run(t.Context(), c, reconcile.Cursor{})
 		require.NoError(t, err)
-	}
-	c := r.config()
-	c.MaxOrphans = 2
-	report, err := reconcile.Run(t.Context(), c, reconcile.Cursor{})
-	require.NoError(t, err)
-	require.EqualValues(t, 3, report.Left())
-	require.Contains(t, report.Items[0].Why, "is this the right namespace?")
-	for _, name := range []string{"a", "b", "c"} {
-		require.False(t, r.row(t, r.id(name)).Tombstone)
-	}
-	require.Zero(t, r.round(t).Left())
+		require.EqualValues(t, 3, report.Left())
+		require.Contains(t, report.Items[0].Why, "is this the right namespace?")
+		for _, name := range []string{"a", "b", "c"} {
+			require.False(t, r.row(t, r.id(name)).Tombstone)
+		}
+		require.Zero(t, r.round(t).Left())
+	})
 }
 
 // Issue 4, P-03: a workflow that was terminated by hand leaves its row; a late write of
 // it changes nothing after the repair, and an action created anew is shown.
 func TestReconcileTerminated(t *testing.T) {
 	t.Parallel()
-	r := installReconciled(t)
-	r.sleeps(t, "other")
-	id := r.id("a")
-	r.sleeps(t, "a")
-	_, err := r.facade.PauseAction(t.Context(), &gnomonv1.PauseActionRequest{Id: id})
-	require.NoError(t, err)
-	late := *r.row(t, id)
-	late.Revision.Sequence += 5
-	require.NoError(t, r.client.TerminateWorkflow(t.Context(), workflowv1.WorkflowID(id), "", "by hand"))
-	r.only(t, id, reconcile.Resurrected)
-	row := r.row(t, id)
-	require.True(t, row.Tombstone)
-	require.Equal(t, gnomonv1.Status_DELETED, row.Action.GetStatus().GetState())
-	require.Equal(t, "WORKFLOW_TERMINATED", condition(row.Action, reconcile.ConditionCompleted).GetReason())
-	r.missing(t, id)
+	onBothStores(t, func(t *testing.T, r *reconciled) {
+		t.Helper()
+		r.sleeps(t, "other")
+		id := r.id("a")
+		r.sleeps(t, "a")
+		_, err := r.facade.PauseAction(t.Context(), &gnomonv1.PauseActionRequest{Id: id})
+		require.NoError(t, err)
+		late := *r.row(t, id)
+		late.Revision.Sequence += 5
+		require.NoError(t, r.client.TerminateWorkflow(t.Context(), workflowv1.WorkflowID(id), "", "by hand"))
+		r.only(t, id, reconcile.Resurrected)
+		row := r.row(t, id)
+		require.True(t, row.Tombstone)
+		require.Equal(t, gnomonv1.Status_DELETED, row.Action.GetStatus().GetState())
+		require.Equal(t, "WORKFLOW_TERMINATED", condition(row.Action, reconcile.ConditionCompleted).GetReason())
+		r.missing(t, id)
 
-	applied, err := r.store.PutActions(t.Context(), []store.Row{late})
-	require.NoError(t, err)
-	require.Equal(t, []bool{false}, applied, "a late write of the old one never stands")
+		applied, err := r.store.PutActions(t.Context(), []store.Row{late})
+		require.NoError(t, err)
+		require.Equal(t, []bool{false}, applied, "a late write of the old one never stands")
 
-	created := r.sleeps(t, "a")
-	require.Equal(t, created.GetMeta().GetGuid(), r.row(t, id).Action.GetMeta().GetGuid())
-	_, err = r.facade.PauseAction(t.Context(), &gnomonv1.PauseActionRequest{Id: id})
-	require.NoError(t, err)
-	require.Equal(t, gnomonv1.Status_PAUSED, r.row(t, id).Action.GetStatus().GetState())
-	require.Empty(t, r.round(t).Found)
+		created := r.sleeps(t, "a")
+		require.Equal(t, created.GetMeta().GetGuid(), r.row(t, id).Action.GetMeta().GetGuid())
+		_, err = r.facade.PauseAction(t.Context(), &gnomonv1.PauseActionRequest{Id: id})
+		require.NoError(t, err)
+		require.Equal(t, gnomonv1.Status_PAUSED, r.row(t, id).Action.GetStatus().GetState())
+		require.Empty(t, r.round(t).Found)
+	})
 }
 
 // A row that came to life again: its workflow's result is what it gets.
 func TestReconcileResurrected(t *testing.T) {
 	t.Parallel()
-	r := installReconciled(t)
-	id := r.id("a")
-	r.create(t, r.once(id, "/ok", 0))
-	st := r.closed(t, id, 30*time.Second)
-	require.Equal(t, gnomonv1.Status_SUCCEEDED, st.GetState())
-	r.change(t, `UPDATE scheduled_actions SET tombstone = 0, expire_at = NULL WHERE meta_action_id = ?`, id)
-	r.only(t, id, reconcile.Resurrected)
-	row := r.row(t, id)
-	require.True(t, row.Tombstone)
-	require.True(t, proto.Equal(st, row.Action.GetStatus()), "%v", row.Action.GetStatus())
+	onBothStores(t, func(t *testing.T, r *reconciled) {
+		t.Helper()
+		id := r.id("a")
+		r.create(t, r.once(id, "/ok", 0))
+		st := r.closed(t, id, 30*time.Second)
+		require.Equal(t, gnomonv1.Status_SUCCEEDED, st.GetState())
+		r.revive(t, id)
+		r.only(t, id, reconcile.Resurrected)
+		row := r.row(t, id)
+		require.True(t, row.Tombstone)
+		require.True(t, proto.Equal(st, row.Action.GetStatus()), "%v", row.Action.GetStatus())
+	})
 }
 
 // M-61: rows lost while the store was down, with the processes that held them.
 func TestReconcileLostWhileDown(t *testing.T) {
 	t.Parallel()
-	r := installReconciled(t)
-	fresh, paused := r.id("fresh"), r.id("paused")
-	r.sleeps(t, "paused")
-	r.store.Set(faulty.Faults{Drop: 1}) // written, by all accounts
-	r.sleeps(t, "fresh")
-	_, err := r.facade.PauseAction(t.Context(), &gnomonv1.PauseActionRequest{Id: paused})
-	require.NoError(t, err)
-	eventually(t, 20*time.Second, "facade and workflow have written the row of the pause", func() bool {
-		return r.store.Injected(faulty.PutActions) >= 2
-	})
-	r.store.Set(faulty.Faults{})
-	require.Nil(t, r.row(t, fresh))
-	require.Equal(t, gnomonv1.Status_SCHEDULED, r.row(t, paused).Action.GetStatus().GetState())
+	onBothStores(t, func(t *testing.T, r *reconciled) {
+		t.Helper()
+		fresh, paused := r.id("fresh"), r.id("paused")
+		r.sleeps(t, "paused")
+		r.store.Set(faulty.Faults{Drop: 1}) // written, by all accounts
+		r.sleeps(t, "fresh")
+		_, err := r.facade.PauseAction(t.Context(), &gnomonv1.PauseActionRequest{Id: paused})
+		require.NoError(t, err)
+		eventually(t, 20*time.Second, "facade and workflow have written the row of the pause", func() bool {
+			return r.store.Injected(faulty.PutActions) >= 2
+		})
+		r.store.Set(faulty.Faults{})
+		require.Nil(t, r.row(t, fresh))
+		require.Equal(t, gnomonv1.Status_SCHEDULED, r.row(t, paused).Action.GetStatus().GetState())
 
-	report := r.round(t)
-	require.Equal(t, map[reconcile.Kind]int64{reconcile.Missing: 1, reconcile.Stale: 1}, report.Found, "%v", report.Items)
-	require.Zero(t, report.Left())
-	r.shows(t, fresh)
-	r.shows(t, paused)
-	require.Empty(t, r.round(t).Found)
+		report := r.round(t)
+		require.Equal(t, map[reconcile.Kind]int64{reconcile.Missing: 1, reconcile.Stale: 1}, report.Found, "%v", report.Items)
+		require.Zero(t, report.Left())
+		r.shows(t, fresh)
+		r.shows(t, paused)
+		require.Empty(t, r.round(t).Found)
+	})
 }
 
 // Without a worker nothing is said of open workflows, and nothing changed; with a
@@ -232,7 +240,7 @@ func TestReconcileWithoutWorkerOrStore(t *testing.T) {
 	r := installReconciled(t)
 	id := r.id("a")
 	r.sleeps(t, "a")
-	r.change(t, `DELETE FROM scheduled_actions WHERE meta_action_id = ?`, id)
+	r.remove(t, id)
 	r.rest()
 	c := r.config()
 	c.AnswerTime = time.Second
