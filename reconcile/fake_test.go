@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,13 +33,18 @@ type temporal struct {
 	client.Client
 
 	mu     sync.Mutex
-	open   []string
+	open   []string         // sorted
 	closed map[string]error // why their results cannot be read
 	silent bool             // no worker answers
 	asked  int
+	// pages is how many pages of open workflows were read.
+	pages int
 }
 
 func (f *temporal) ListWorkflow(_ context.Context, req *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	f.mu.Lock()
+	f.pages++
+	f.mu.Unlock()
 	from := 0
 	if len(req.GetNextPageToken()) > 0 {
 		from, _ = strconv.Atoi(string(req.GetNextPageToken()))
@@ -63,10 +69,7 @@ func (f *temporal) DescribeWorkflowExecution(_ context.Context, workflowID, _ st
 		Type: &commonpb.WorkflowType{Name: workflowv1.ActionWorkflow}, TaskQueue: workflowv1.DefaultTaskQueue,
 		Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
 	}
-	known := false
-	for _, one := range f.open {
-		known = known || one == id
-	}
+	_, known := slices.BinarySearch(f.open, id)
 	if _, ok := f.closed[id]; ok {
 		known, info.Status = true, enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED
 	}
