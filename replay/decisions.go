@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	commonpb "go.temporal.io/api/common/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/converter"
@@ -14,6 +15,7 @@ import (
 
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/reconcile/periodic"
 )
 
 // decisions are what a replayed run wanted, in order: how long timers are to sleep,
@@ -25,6 +27,7 @@ type decisions struct {
 	timers     []time.Duration
 	activities map[string][]proto.Message
 	end        proto.Message
+	next       *commonpb.Payloads // what the next run was handed
 }
 
 // InterceptWorkflow implements interceptor.WorkerInterceptor.
@@ -51,11 +54,7 @@ func (i *inbound) Init(next interceptor.WorkflowOutboundInterceptor) error {
 func (i *inbound) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
 	result, err := i.Next.ExecuteWorkflow(ctx, in)
 	if again, ok := errors.AsType[*workflow.ContinueAsNewError](err); ok {
-		state := &workflowv1.ActionState{}
-		if bad := converter.GetDefaultDataConverter().FromPayloads(again.Input, state); bad != nil {
-			return nil, bad
-		}
-		i.decisions.end = state
+		i.decisions.next = again.Input
 	} else if st, ok := result.(*gnomonv1.Status); ok && err == nil {
 		i.decisions.end = proto.CloneOf(st)
 	}
@@ -103,9 +102,10 @@ func (d *decisions) compareEvent(e *historypb.HistoryEvent) error {
 		a := e.GetActivityTaskScheduledEventAttributes()
 		return d.compareActivity(a.GetActivityType().GetName(), a.GetInput())
 	case e.GetWorkflowExecutionCompletedEventAttributes() != nil:
-		return d.compareEnd(&gnomonv1.Status{}, e.GetWorkflowExecutionCompletedEventAttributes().GetResult())
+		return d.compareEnd(e.GetWorkflowExecutionCompletedEventAttributes().GetResult())
 	case e.GetWorkflowExecutionContinuedAsNewEventAttributes() != nil:
-		return d.compareEnd(&workflowv1.ActionState{}, e.GetWorkflowExecutionContinuedAsNewEventAttributes().GetInput())
+		next := e.GetWorkflowExecutionContinuedAsNewEventAttributes()
+		return d.compareNext(next.GetWorkflowType().GetName(), next.GetInput())
 	default:
 		return nil
 	}
@@ -128,6 +128,8 @@ func (d *decisions) compareActivity(name string, input *commonpb.Payloads) error
 		recorded = &workflowv1.PerformInput{}
 	case workflowv1.MirrorActivity:
 		recorded = &workflowv1.MirrorInput{}
+	case periodic.ActivityName:
+		return nil // it is told nothing
 	default:
 		return fmt.Errorf("no activity is called %q", name)
 	}
@@ -146,19 +148,54 @@ func (d *decisions) compareActivity(name string, input *commonpb.Payloads) error
 	return fmt.Errorf("%s was recorded with another input (-recorded +decided):\n%s", name, difference(recorded, d.activities[name][0]))
 }
 
-func (d *decisions) compareEnd(recorded proto.Message, p *commonpb.Payloads) error {
+var errNoEnd = errors.New("this end was recorded, decided is none")
+
+func (d *decisions) compareEnd(p *commonpb.Payloads) error {
+	recorded := &gnomonv1.Status{}
 	if err := read(p, recorded); err != nil {
 		return err
 	}
 	if d.end == nil {
-		return errors.New("this end was recorded, decided is none")
+		return errNoEnd
 	}
 	if !same(d.end, recorded) {
-		return fmt.Errorf("another end was recorded (-recorded +decided):\n%s", difference(recorded, d.end))
+		return otherEnd(difference(recorded, d.end))
 	}
 	return nil
 }
 
-func read(p *commonpb.Payloads, into proto.Message) error {
+// compareNext compares what the next run of a workflow is handed.
+func (d *decisions) compareNext(workflowType string, p *commonpb.Payloads) error {
+	if d.next == nil {
+		return errNoEnd
+	}
+	switch workflowType {
+	case workflowv1.ActionWorkflow:
+		recorded, decided := &workflowv1.ActionState{}, &workflowv1.ActionState{}
+		if err := errors.Join(read(p, recorded), read(d.next, decided)); err != nil {
+			return err
+		}
+		if !same(decided, recorded) {
+			return otherEnd(difference(recorded, decided))
+		}
+	case periodic.WorkflowName:
+		var recorded, decided periodic.State
+		if err := errors.Join(read(p, &recorded), read(d.next, &decided)); err != nil {
+			return err
+		}
+		if found := cmp.Diff(recorded, decided); found != "" {
+			return otherEnd(found)
+		}
+	default:
+		return fmt.Errorf("no workflow is called %q", workflowType)
+	}
+	return nil
+}
+
+func otherEnd(how string) error {
+	return fmt.Errorf("another end was recorded (-recorded +decided):\n%s", how)
+}
+
+func read(p *commonpb.Payloads, into any) error {
 	return converter.GetDefaultDataConverter().FromPayloads(p, into)
 }

@@ -21,6 +21,7 @@ import (
 
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/reconcile/periodic"
 	"gnomon/tracing"
 	"gnomon/workflows"
 )
@@ -66,6 +67,49 @@ func TestReplayTraced(t *testing.T) {
 			require.NoError(t, traces.Shutdown(t.Context()))
 			require.Empty(t, spans.GetSpans())
 		})
+	}
+}
+
+// Issue 4: the reconciler that runs goes on at a deployment as actions do.
+func TestReplayReconciler(t *testing.T) {
+	t.Parallel()
+	for _, s := range ReconcilerStates() {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			h := load(t, s.Path())
+			require.NoError(t, s.Check(h))
+			require.NoError(t, Run(h))
+			requireClean(t, s.Path(), h)
+		})
+	}
+	recorded, err := filepath.Glob(filepath.Join("testdata", Reconciler, "*"+Extension))
+	require.NoError(t, err)
+	require.Len(t, recorded, len(ReconcilerStates()), "one for each state")
+}
+
+// A reconciler that decides otherwise is noticed, also by what its commands carry.
+func TestWrongReconcilersAreNoticed(t *testing.T) {
+	t.Parallel()
+	begins := func(change func(workflow.Context, *periodic.State)) func(worker.WorkflowRegistry) {
+		return func(r worker.WorkflowRegistry) {
+			r.RegisterWorkflowWithOptions(func(ctx workflow.Context, s periodic.State) error {
+				change(ctx, &s)
+				return periodic.Reconcile(ctx, s)
+			}, workflow.RegisterOptions{Name: periodic.WorkflowName})
+		}
+	}
+	for _, s := range ReconcilerStates() {
+		h := load(t, s.Path())
+		require.Error(t, run(h, begins(func(ctx workflow.Context, _ *periodic.State) { _ = workflow.Sleep(ctx, time.Second) })), s.Name)
+		require.NoError(t, run(h, begins(func(workflow.Context, *periodic.State) {})), s.Name)
+		if s.Name == "reconciler-continued-next" { // the others are told their interval by a signal
+			err := run(h, begins(func(_ workflow.Context, state *periodic.State) { state.Interval.Seconds *= 2 }))
+			require.ErrorContains(t, err, "a timer of", s.Name)
+		}
+		if s.End == Continued {
+			err := run(h, begins(func(_ workflow.Context, state *periodic.State) { state.Rounds++ }))
+			require.ErrorContains(t, err, "another end was recorded", s.Name)
+		}
 	}
 }
 
@@ -161,16 +205,20 @@ func TestRecordingsAreClean(t *testing.T) {
 	t.Parallel()
 	var size int64
 	for _, path := range recordings(t) {
-		h := load(t, path)
-		require.Empty(t, machine.FindString(prototext.Format(h)), path)
-		again := proto.CloneOf(h)
-		Scrub(again)
-		require.True(t, proto.Equal(h, again), "%s was not scrubbed", path)
+		requireClean(t, path, load(t, path))
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		size += info.Size()
 	}
 	require.Less(t, size, int64(1<<20))
+}
+
+func requireClean(t *testing.T, path string, h *historypb.History) {
+	t.Helper()
+	require.Empty(t, machine.FindString(prototext.Format(h)), path)
+	again := proto.CloneOf(h)
+	Scrub(again)
+	require.True(t, proto.Equal(h, again), "%s was not scrubbed", path)
 }
 
 // Every end that the requirements know has a recording.

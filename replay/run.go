@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/proto"
 
+	"gnomon/reconcile/periodic"
 	"gnomon/workflows"
 )
 
@@ -20,7 +21,13 @@ import (
 // texts for people may differ. More are interceptors that a worker may have beside those
 // of package workflows.
 func Run(h *historypb.History, more ...interceptor.WorkerInterceptor) error {
-	return run(h, workflows.New(workflows.Options{}).Register, more...)
+	return run(h, register, more...)
+}
+
+// register registers the workflows as they are now.
+func register(r worker.WorkflowRegistry) {
+	workflows.New(workflows.Options{}).Register(r)
+	r.RegisterWorkflowWithOptions(periodic.Reconcile, workflow.RegisterOptions{Name: periodic.WorkflowName})
 }
 
 // run replays with the workflows that register knows.

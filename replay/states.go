@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
@@ -136,11 +137,35 @@ var continuedStates = []State{
 	{"once-revived-without-workers-next", "SUCCEEDED", events(completed)},
 }
 
+// Reconciler begins the names of the recordings of the reconciler's own workflow.
+const Reconciler = "reconciler"
+
+// canceled is how the reconciler ends where no worker wants one any more.
+var canceled = enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED.String()
+
+// ReconcilerStates are those of the reconciler's own workflow that have a recording.
+// It has no versions: it keeps nothing that could not be had again.
+func ReconcilerStates() []State {
+	return []State{
+		{"reconciler-in-round", Open, events(scheduled)},
+		{"reconciler-sleeping", Open, events(completed, sleeps)},
+		{"reconciler-later-round", Open, events(completed, sleeps, wakes)},
+		{"reconciler-interval-changed", Open, events(signalled, completed, sleeps)},
+		{"reconciler-ended-sleeping", canceled, events(completed, sleeps, cancelAsked)},
+		{"reconciler-ended-in-round", canceled, events(scheduled, cancelAsked, cancelled)},
+		{"reconciler-continued", Continued, events(completed, sleeps, wakes)},
+		{"reconciler-continued-next", Open, events(completed, sleeps)},
+	}
+}
+
 func events(all ...enumspb.EventType) []enumspb.EventType { return all }
 
 // Path is that of a state's recording in the present version, below this package's
 // directory.
 func (s State) Path() string {
+	if strings.HasPrefix(s.Name, Reconciler) {
+		return filepath.Join("testdata", Reconciler, s.Name+Extension)
+	}
 	return filepath.Join("testdata", fmt.Sprintf("v%d", life.Version), s.Name+Extension)
 }
 

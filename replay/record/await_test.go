@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,8 @@ import (
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 	"gnomon/receiver"
+	"gnomon/reconcile/periodic"
+	"gnomon/replay"
 )
 
 // within bounds every wait, on a machine that is busy with other tests.
@@ -60,9 +63,18 @@ func (i *installation) succeeds(t *testing.T, id string, n uint64) {
 	}, within, 20*time.Millisecond, id)
 }
 
+// workflow is the id of the workflow of an action, or of the reconciler for a name of
+// one of its recordings.
+func (i *installation) workflow(name string) string {
+	if strings.HasPrefix(name, replay.Reconciler) {
+		return periodic.WorkflowID(i.queue)
+	}
+	return workflowv1.WorkflowID(name)
+}
+
 func (i *installation) describe(t *testing.T, id string) *workflowservice.DescribeWorkflowExecutionResponse {
 	t.Helper()
-	d, err := i.client.DescribeWorkflowExecution(t.Context(), workflowv1.WorkflowID(id), "")
+	d, err := i.client.DescribeWorkflowExecution(t.Context(), i.workflow(id), "")
 	require.NoError(t, err)
 	return d
 }
@@ -70,7 +82,7 @@ func (i *installation) describe(t *testing.T, id string) *workflowservice.Descri
 // happens waits for the nth event of a kind in the newest run of an action.
 func (i *installation) happens(t *testing.T, id string, kind enumspb.EventType, n int) {
 	t.Helper()
-	all := i.client.GetWorkflowHistory(limited(t), workflowv1.WorkflowID(id), "", true, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	all := i.client.GetWorkflowHistory(limited(t), i.workflow(id), "", true, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for all.HasNext() {
 		e, err := all.Next()
 		require.NoError(t, err, "%s of %s", kind, id)
@@ -137,7 +149,7 @@ func (i *installation) run(t *testing.T, id string) string {
 func (i *installation) history(t *testing.T, id, run string) *historypb.History {
 	t.Helper()
 	h := &historypb.History{}
-	all := i.client.GetWorkflowHistory(limited(t), workflowv1.WorkflowID(id), run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	all := i.client.GetWorkflowHistory(limited(t), i.workflow(id), run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for all.HasNext() {
 		e, err := all.Next()
 		require.NoError(t, err)

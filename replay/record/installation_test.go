@@ -74,11 +74,19 @@ func installIdle(t *testing.T) *installation {
 // work starts a worker.
 func (i *installation) work(t *testing.T) {
 	t.Helper()
+	i.reconciling(t, 0)
+}
+
+// reconciling starts a worker that runs the reconciler at an interval, 0 for none, in
+// the place of one that works.
+func (i *installation) reconciling(t *testing.T, interval time.Duration) {
+	t.Helper()
+	i.rest()
 	perform := performers.Default()
 	perform.AllowMock = true
 	w, err := worker.New(i.client, worker.Config{
 		TaskQueue: i.queue, Store: i.store, Performers: perform, HeartbeatTimeout: heartbeat,
-		StopGrace: time.Second, Pollers: 2, Logger: i.log,
+		StopGrace: time.Second, Pollers: 2, Logger: i.log, ReconcileInterval: interval,
 	})
 	require.NoError(t, err)
 	require.NoError(t, w.Start())

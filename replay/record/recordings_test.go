@@ -33,8 +33,16 @@ func (r *recordings) prepare(keep bool) (err error) {
 			return err
 		}
 	}
-	return os.MkdirAll(filepath.Dir(filepath.Join(r.dir, replay.States()[0].Path())), 0o755)
+	for _, s := range states() {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(r.dir, s.Path())), 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// states are all that have a recording.
+func states() []replay.State { return slices.Concat(replay.States(), replay.ReconcilerStates()) }
 
 // finish says which states no test has recorded.
 func (r *recordings) finish(keep bool) error {
@@ -43,7 +51,7 @@ func (r *recordings) finish(keep bool) error {
 			return err
 		}
 	}
-	for _, s := range replay.States() {
+	for _, s := range states() {
 		if !slices.Contains(r.names, s.Name) {
 			return fmt.Errorf("no test records %s", s.Name)
 		}
@@ -62,9 +70,9 @@ func (r *recordings) save(t *testing.T, i *installation, names ...string) {
 // saveRun records a run of an action, after a replay by the workflows that made it.
 func (r *recordings) saveRun(t *testing.T, i *installation, id, run, name string) {
 	t.Helper()
-	known := slices.IndexFunc(replay.States(), func(s replay.State) bool { return s.Name == name })
-	require.NotEqual(t, -1, known, "%s is not among replay.States", name)
-	state := replay.States()[known]
+	known := slices.IndexFunc(states(), func(s replay.State) bool { return s.Name == name })
+	require.NotEqual(t, -1, known, "%s is not among the states of package replay", name)
+	state := states()[known]
 	h := i.history(t, id, run)
 	replay.Scrub(h)
 	require.NoError(t, state.Check(h))
