@@ -17,8 +17,8 @@ import (
 	"gnomon/store/ydb/ydbdouble"
 )
 
-// faults are all that YDB's documentation calls retryable, and an answer that is
-// lost after its commit. Those that the SDK waits a second or more for are slow.
+// faults are all that YDB's documentation and SDK call retryable, and answers that are
+// lost after their commit. Those that the SDK waits a second or more for are slow.
 var faults = map[string]struct {
 	ydbdouble.Fault
 
@@ -31,13 +31,21 @@ var faults = map[string]struct {
 	"timeout":               {Fault: ydbdouble.Fault{Status: Ydb.StatusIds_TIMEOUT}},
 	"session busy":          {Fault: ydbdouble.Fault{Status: Ydb.StatusIds_SESSION_BUSY}},
 	"session expired":       {Fault: ydbdouble.Fault{Status: Ydb.StatusIds_SESSION_EXPIRED}},
+	"bad session":           {Fault: ydbdouble.Fault{Status: Ydb.StatusIds_BAD_SESSION}},
 	"session lost":          {Fault: ydbdouble.Fault{SessionLost: true}},
 	"aborted midway":        {Fault: ydbdouble.Fault{Status: Ydb.StatusIds_ABORTED, Midway: true}},
 	"connection lost":       {Fault: ydbdouble.Fault{Transport: codes.Unavailable}},
+	"lost midway":           {Fault: ydbdouble.Fault{Transport: codes.Unavailable, Midway: true}},
+	"call aborted":          {Fault: ydbdouble.Fault{Transport: codes.Aborted}},
+	"internal":              {Fault: ydbdouble.Fault{Transport: codes.Internal}},
+	"too late":              {Fault: ydbdouble.Fault{Transport: codes.DeadlineExceeded}},
 	"exhausted":             {Fault: ydbdouble.Fault{Transport: codes.ResourceExhausted}, slow: true},
 	"answer undetermined":   {Fault: ydbdouble.Fault{Status: Ydb.StatusIds_UNDETERMINED, Committed: true}},
+	"answer timed out":      {Fault: ydbdouble.Fault{Status: Ydb.StatusIds_TIMEOUT, Committed: true}},
 	"answer lost":           {Fault: ydbdouble.Fault{Transport: codes.Unavailable, Committed: true}},
 	"answer lost, canceled": {Fault: ydbdouble.Fault{Transport: codes.Canceled, Committed: true}},
+	"answer lost, internal": {Fault: ydbdouble.Fault{Transport: codes.Internal, Committed: true}},
+	"answer lost, too late": {Fault: ydbdouble.Fault{Transport: codes.DeadlineExceeded, Committed: true}},
 }
 
 // Every statement of the store, by what only it says.
@@ -48,6 +56,7 @@ const (
 	isList   = "$page"
 	isPurge  = "$expired"
 	isPing   = "LIMIT 1;"
+	isOpen   = "SELECT MAX(version_id)"
 )
 
 // once has a fault happen to the first execution of the statement that says mark, and
@@ -128,6 +137,13 @@ func TestEachFaultAtEachStatement(t *testing.T) {
 				return err
 			})
 			try(isPing, func() error { return s.Ping(t.Context()) })
+			try(isOpen, func() error {
+				again, err := ydb.Open(t.Context(), ydb.Config{ConnectionString: server.ConnectionString("")})
+				if err != nil {
+					return err
+				}
+				return again.Close()
+			})
 			now = now.Add(time.Hour)
 			try(isPurge, func() error {
 				purged, err := s.PurgeActions(t.Context(), 10)
@@ -140,6 +156,48 @@ func TestEachFaultAtEachStatement(t *testing.T) {
 			purged, err := s.PurgeActions(t.Context(), 10)
 			require.NoError(t, err)
 			require.Zero(t, purged)
+		})
+	}
+}
+
+// A migration may fail at any of its statements, or its answer may be lost there: run
+// again, it goes on.
+func TestMigrationsAmidFaults(t *testing.T) {
+	t.Parallel()
+	kinds := []string{"unavailable", "session lost", "answer lost"}
+	clean := start(t, ydbdouble.Options{})
+	var statements atomic.Int64
+	clean.Inject(func(ydbdouble.Execution) ydbdouble.Fault {
+		statements.Add(1)
+		return ydbdouble.Fault{}
+	})
+	require.NoError(t, ydb.Migrate(t.Context(), ydb.Config{ConnectionString: clean.ConnectionString("")}))
+	require.Greater(t, statements.Load(), int64(5))
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			server := start(t, ydbdouble.Options{})
+			for n := range statements.Load() {
+				c := ydb.Config{ConnectionString: server.ConnectionString(directory())}
+				var executions atomic.Int64
+				server.Inject(func(ydbdouble.Execution) ydbdouble.Fault {
+					if executions.Add(1) == n+1 {
+						return faults[kind].Fault
+					}
+					return ydbdouble.Fault{}
+				})
+				first := ydb.Migrate(t.Context(), c)
+				server.Inject(nil)
+				if first != nil {
+					require.NoError(t, ydb.Migrate(t.Context(), c), "again, after statement %d: %v", n+1, first)
+				}
+				s, err := ydb.Open(t.Context(), c)
+				require.NoError(t, err)
+				applied, err := s.PutActions(t.Context(), []store.Row{numbered("a", 1)})
+				require.NoError(t, err)
+				require.Equal(t, []bool{true}, applied)
+				require.NoError(t, s.Close())
+			}
 		})
 	}
 }

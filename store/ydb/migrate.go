@@ -85,7 +85,11 @@ func newProvider(db *sql.DB) (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(goose.DialectYdB, db, dir, goose.WithIsolateDDL(true), goose.WithDisableGlobalRegistry(true))
+	versions, err := newVersionTable()
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectCustom, db, dir, goose.WithStore(versions), goose.WithIsolateDDL(true), goose.WithDisableGlobalRegistry(true))
 }
 
 // checkVersion refuses a schema that is not this program's. It writes nothing.

@@ -158,3 +158,19 @@ SELECT meta_action_id_hash FROM scheduled_actions LIMIT 1;
 const statementVersion = `
 SELECT MAX(version_id) AS version FROM goose_db_version;
 `
+
+// statementVersionTable makes goose's table of versions, as goose would.
+const statementVersionTable = `
+CREATE TABLE IF NOT EXISTS goose_db_version (
+    version_id Uint64,
+    is_applied Bool,
+    tstamp Timestamp,
+    PRIMARY KEY (version_id)
+);
+`
+
+// statementVersionApplied notes that a version was applied.
+const statementVersionApplied = `
+UPSERT INTO goose_db_version (version_id, is_applied, tstamp)
+SELECT CAST($1 AS Uint64) AS version_id, $2 AS is_applied, CurrentUtcTimestamp() AS tstamp;
+`
