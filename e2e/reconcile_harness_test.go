@@ -74,7 +74,7 @@ func installReconciledYDB(t *testing.T) *reconciled {
 	return installReconciledOn(t, name, rows, newYDBHand(t, name))
 }
 
-func installReconciledOn(t *testing.T, name string, rows store.Actions, by hand) *reconciled {
+func installReconciledOn(t *testing.T, name string, rows store.Store, by hand) *reconciled {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	c, err := client.Dial(client.Options{HostPort: temporal.Address(), Logger: sdklog.NewStructuredLogger(log)})

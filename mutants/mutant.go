@@ -78,6 +78,7 @@ func planted() []mutant {
 		ofCounters, ofOccurrences, ofDecisions, ofCommands,
 		ofWorkflow, ofArrivals, ofAttempts, ofPerformers, ofMirror, ofStore, ofFacade,
 		ofRecords, ofChanges,
+		ofYDB,
 	} {
 		all = append(all, list...)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"gnomon/store"
@@ -55,6 +56,37 @@ func elsewhere(directory string) (string, bool) {
 		separator = "&"
 	}
 	return connection + separator + "directory=" + directory, true
+}
+
+// M-60, P-05: who creates an action and lists sees it, so nothing is read stale; a write
+// is one statement that commits.
+func TestNothingIsReadStale(t *testing.T) {
+	t.Parallel()
+	server := start(t, ydbdouble.Options{})
+	s := open(t, ydb.Config{ConnectionString: server.ConnectionString("")})
+	var executed atomic.Int64
+	server.Inject(func(e ydbdouble.Execution) ydbdouble.Fault {
+		executed.Add(1)
+		mode := ydbdouble.SnapshotReadOnly
+		if strings.Contains(e.Text, "UPSERT") || strings.Contains(e.Text, "DELETE") {
+			mode = ydbdouble.ReadWrite
+		}
+		assert.Equal(t, mode, e.Mode, e.Text)
+		assert.True(t, e.Commits, e.Text)
+		return ydbdouble.Fault{}
+	})
+	_, err := s.PutActions(t.Context(), []store.Row{numbered("a", 1)})
+	require.NoError(t, err)
+	_, err = s.InsertAction(t.Context(), numbered("b", 0))
+	require.NoError(t, err)
+	_, err = s.GetAction(t.Context(), "a")
+	require.NoError(t, err)
+	_, err = s.ListActions(t.Context(), store.ActionQuery{Order: store.ByID, Limit: 10})
+	require.NoError(t, err)
+	_, err = s.PurgeActions(t.Context(), 10)
+	require.NoError(t, err)
+	require.NoError(t, s.Ping(t.Context()))
+	require.EqualValues(t, 6, executed.Load(), "one statement a call")
 }
 
 // P-05, M-45, M-61: the rules of every store, on the double, or on the server of

@@ -22,8 +22,7 @@ type answer = Ydb_Query_V1.QueryService_ExecuteQueryServer
 
 // ExecuteQuery implements the query service.
 func (s *Server) ExecuteQuery(r *Ydb_Query.ExecuteQueryRequest, stream answer) error {
-	sent := r.GetQueryContent().GetText()
-	fault := s.fault(sent)
+	fault := s.fault(r)
 	if fault.Delay > 0 {
 		timer := time.NewTimer(fault.Delay)
 		defer timer.Stop()
@@ -97,7 +96,7 @@ func (s *Server) execute(ctx context.Context, in *session, r *Ydb_Query.ExecuteQ
 		return nil, nil, errors.New("a second transaction of one session, which is not here")
 	default:
 		m := modeOf(control.GetBeginTx())
-		if !ends && (m == onlineReadOnly || m == staleReadOnly) {
+		if !ends && (m == OnlineReadOnly || m == StaleReadOnly) {
 			return nil, nil, errors.New("open transactions not supported for this mode")
 		}
 		if tx, err = s.begin(ctx, m); err != nil {

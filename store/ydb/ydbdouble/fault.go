@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
+	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Query"
 	"google.golang.org/grpc/codes"
 )
 
@@ -31,6 +32,10 @@ type Execution struct {
 	Text string
 	// Number counts executions of the server, from 1.
 	Number uint64
+	// Mode is that of the transaction it begins; 0 for one that is open, and for none.
+	Mode Mode
+	// Commits says that its transaction ends with it.
+	Commits bool
 }
 
 // Inject has choose decide what goes wrong with each execution from now on; nil for
@@ -42,7 +47,7 @@ func (s *Server) Inject(choose func(Execution) Fault) {
 }
 
 // fault is what goes wrong with this execution.
-func (s *Server) fault(sent string) Fault {
+func (s *Server) fault(r *Ydb_Query.ExecuteQueryRequest) Fault {
 	s.mu.Lock()
 	choose := s.choose
 	s.mu.Unlock()
@@ -50,7 +55,11 @@ func (s *Server) fault(sent string) Fault {
 	if choose == nil {
 		return Fault{}
 	}
-	return choose(Execution{Text: sent, Number: number})
+	e := Execution{Text: r.GetQueryContent().GetText(), Number: number, Commits: r.GetTxControl().GetCommitTx()}
+	if begins := r.GetTxControl().GetBeginTx(); begins != nil {
+		e.Mode = modeOf(begins)
+	}
+	return choose(e)
 }
 
 // DropSessions forgets all sessions, as a node that restarts does.

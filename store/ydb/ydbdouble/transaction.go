@@ -9,41 +9,42 @@ import (
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb_Query"
 )
 
-// mode is what a transaction may do.
-type mode int
+// Mode is what a transaction may do and see.
+type Mode int
 
+// Modes of transactions, as YDB calls them.
 const (
-	readWrite mode = iota
-	snapshotReadOnly
-	onlineReadOnly
-	staleReadOnly
+	ReadWrite Mode = iota + 1 // serializable
+	SnapshotReadOnly
+	OnlineReadOnly
+	StaleReadOnly
 )
 
 // modeOf reads a transaction's settings; none are read-write.
-func modeOf(settings *Ydb_Query.TransactionSettings) mode {
+func modeOf(settings *Ydb_Query.TransactionSettings) Mode {
 	switch settings.GetTxMode().(type) {
 	case *Ydb_Query.TransactionSettings_SnapshotReadOnly:
-		return snapshotReadOnly
+		return SnapshotReadOnly
 	case *Ydb_Query.TransactionSettings_OnlineReadOnly:
-		return onlineReadOnly
+		return OnlineReadOnly
 	case *Ydb_Query.TransactionSettings_StaleReadOnly:
-		return staleReadOnly
+		return StaleReadOnly
 	default:
-		return readWrite
+		return ReadWrite
 	}
 }
 
 // transaction is one that has its turn.
 type transaction struct {
 	id   string
-	mode mode
+	mode Mode
 	db   *database
 }
 
 func (t *transaction) end(commit bool) error { return t.db.end(commit) }
 
 // begin starts a transaction.
-func (s *Server) begin(ctx context.Context, m mode) (*transaction, error) {
+func (s *Server) begin(ctx context.Context, m Mode) (*transaction, error) {
 	if err := s.db.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -55,9 +56,9 @@ func (t *transaction) check(script *script, async bool) error {
 	switch {
 	case script.ddl:
 		return errors.New("Scheme operations cannot be executed inside transaction")
-	case script.writes && t.mode != readWrite:
+	case script.writes && t.mode != ReadWrite:
 		return errors.New("a read-only transaction that writes")
-	case async && t.mode != staleReadOnly:
+	case async && t.mode != StaleReadOnly:
 		return errors.New("Failed to read from the asynchronous index: only allowed in StaleReadOnly transaction mode")
 	}
 	return nil
@@ -72,7 +73,7 @@ func (s *Server) BeginTransaction(ctx context.Context, r *Ydb_Query.BeginTransac
 	found.busy.Lock()
 	defer found.busy.Unlock()
 	m := modeOf(r.GetTxSettings())
-	if found.tx != nil || m == onlineReadOnly || m == staleReadOnly {
+	if found.tx != nil || m == OnlineReadOnly || m == StaleReadOnly {
 		return &Ydb_Query.BeginTransactionResponse{Status: Ydb.StatusIds_BAD_REQUEST}, nil
 	}
 	tx, err := s.begin(ctx, m)
