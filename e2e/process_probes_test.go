@@ -14,7 +14,7 @@ import (
 	gnomonv1 "gnomon/api/gnomon/v1"
 )
 
-var shownAt = regexp.MustCompile(`The metrics are served\..* metrics=(\S+)`)
+var shownAt = regexp.MustCompile(`The metrics are served\..*metrics\W+(127\.0\.0\.1:\d+)`)
 
 // shows is where a process serves its metrics and probes.
 func (p *process) shows(t *testing.T) string {
@@ -84,7 +84,7 @@ func TestProcessStarterDrains(t *testing.T) {
 	t.Parallel()
 	p := separate(t)
 	s := run(t, "starter", "--temporal-address", p.address, "--store", p.store(), "--grpc-address", "127.0.0.1:0",
-		"--http-address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0", "--shutdown-delay", "5s")
+		"--http-address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0", "--shutdown-delay", "5s", "--log-format", "text")
 	at := s.shows(t)
 	line := s.says(t, s.err, "The facade serves.")
 	client := connect(t, servesAt.FindStringSubmatch(line)[1])

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"go.temporal.io/sdk/client"
 
 	"gnomon/metrics"
@@ -27,14 +28,15 @@ const metricsStop = time.Second
 // observing is what starter and worker show of themselves, at the flag
 // --metrics-address.
 type observing struct {
-	address, fallback string
-	registry          *metrics.Registry
-	server            *metrics.Server
+	address  string
+	flag     *pflag.Flag
+	registry *metrics.Registry
+	server   *metrics.Server
 }
 
 func (o *observing) flags(cmd *cobra.Command, address string) {
-	o.fallback = address
 	cmd.Flags().StringVar(&o.address, "metrics-address", address, "host:port to serve /metrics, /livez and /readyz at, empty for none (env GNOMON_METRICS_ADDRESS)")
+	o.flag = cmd.Flags().Lookup("metrics-address")
 }
 
 // begin makes the registry of this process.
@@ -60,7 +62,7 @@ func (o *observing) listen(ctx context.Context, c client.Client, rows store.Acti
 	}
 	checks := metrics.Checks(c, rows)
 	o.server, err = metrics.Listen(ctx, o.address, o.registry, log, checks...)
-	if errors.Is(err, syscall.EADDRINUSE) && o.address == o.fallback {
+	if errors.Is(err, syscall.EADDRINUSE) && !o.flag.Changed {
 		log.Warn("Another process serves its metrics at the default address; these take a free port. Give each a --metrics-address.", "address", o.address)
 		o.server, err = metrics.Listen(ctx, "127.0.0.1:0", o.registry, log, checks...)
 	}
