@@ -113,7 +113,7 @@ func Apply(s *workflowv1.BatchState, name string, c *workflowv1.BatchCommand, no
 		}[c.GetDecision()]
 	}
 	st := s.GetHead().GetStatus()
-	st.LastDecision = &gnomonv1.BatchDecision{Decision: decision, Comment: c.GetComment(), Time: Stamp(now)}
+	st.LastDecision = &gnomonv1.BatchDecision{Decision: decision, Comment: c.GetComment(), Time: Stamp(now), RequestId: c.GetId()}
 	switch decision {
 	case DecisionRetry:
 		Begin(s, now)

@@ -14,6 +14,15 @@ func StaticSummary(s *workflowv1.BatchState) string {
 	return fmt.Sprintf("%d changes at %s", s.GetChanges(), s.GetHead().GetScheduledAt().AsTime().Format(time.RFC3339))
 }
 
+// StaticDetails says for people what the batch is, as it was accepted.
+func StaticDetails(b *gnomonv1.Batch) string {
+	lines := []string{fmt.Sprintf("%d changes", len(b.GetChanges()))}
+	if b.GetComment() != "" {
+		lines = append(lines, b.GetComment())
+	}
+	return strings.Join(lines, "\n\n")
+}
+
 // Details is the state as a table in Markdown. The progress of a batch that is being
 // processed is in the heartbeat of ProcessBatch and in the store.
 func Details(s *workflowv1.BatchState) string {

@@ -18,6 +18,7 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"gnomon/activities/performers"
+	"gnomon/changes/kinds"
 	"gnomon/devserver"
 	"gnomon/logging"
 	"gnomon/metrics"
@@ -171,7 +172,17 @@ func startWorker(c client.Client, rows store.Store, registry *metrics.Registry, 
 }
 
 func startFacade(ctx context.Context, c client.Client, rows store.Store, registry *metrics.Registry, o options, log *slog.Logger, traces *tracing.Tracing, parts *closers) (*starter.Server, error) {
-	service, err := starter.NewActions(starter.Config{Client: c, Store: rows, AllowMockActions: o.allowMock, Logger: log})
+	changing, err := kinds.New(kinds.Config{})
+	if err != nil {
+		return nil, err
+	}
+	parts.add(func() { logged(log, "kinds of changes of the facade", changing.Close()) })
+	config := starter.Config{Client: c, Store: rows, Changes: changing, AllowMockActions: o.allowMock, Logger: log}
+	service, err := starter.NewActions(config)
+	if err != nil {
+		return nil, err
+	}
+	batches, err := starter.NewBatches(config)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +196,7 @@ func startFacade(ctx context.Context, c client.Client, rows store.Store, registr
 	})
 	facade, err := starter.NewServer(starter.ServerConfig{
 		GRPCAddress: address(o.grpcPort), HTTPAddress: address(o.httpPort), Options: measures.ServerOptions(), Tracing: traces, Logger: log,
-	}, starter.Services{Actions: service}, service.Ready)
+	}, starter.Services{Actions: service, Batches: batches}, service.Ready)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gnomon/changes/kinds"
 	"gnomon/metrics"
 	"gnomon/starter"
 )
@@ -80,16 +81,25 @@ func (s *settings) serve(cmd *cobra.Command, build string, server starter.Server
 		return err
 	}
 	defer s.observing.close(log)
-	service, err := starter.NewActions(starter.Config{
+	config := starter.Config{
 		Client: c, Namespace: namespace, TaskQueue: s.taskQueue, Store: rows,
 		AllowMockActions: s.allowMock, ApplyTimeout: applyTimeout, Logger: log,
-	})
+	}
+	if config.Changes, err = kinds.New(kinds.Config{}); err != nil {
+		return err
+	}
+	defer config.Changes.Close()
+	service, err := starter.NewActions(config)
+	if err != nil {
+		return err
+	}
+	batches, err := starter.NewBatches(config)
 	if err != nil {
 		return err
 	}
 	measures := metrics.NewFacade(s.observing.registry)
 	server.Logger, server.Tracing, server.Options = log, s.tracing, measures.ServerOptions()
-	facade, err := starter.NewServer(server, starter.Services{Actions: service}, service.Ready)
+	facade, err := starter.NewServer(server, starter.Services{Actions: service, Batches: batches}, service.Ready)
 	if err != nil {
 		return err
 	}

@@ -13,10 +13,11 @@ import (
 
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/changes"
 	"gnomon/store"
 )
 
-// Config is what the facade of actions needs. Zero fields get their defaults.
+// Config is what the facade needs. Zero fields get their defaults.
 type Config struct {
 	// Client is connected to Temporal. Required.
 	Client client.Client
@@ -24,16 +25,18 @@ type Config struct {
 	Namespace string
 	// TaskQueue is the one that workers poll. Default "gnomon".
 	TaskQueue string
-	// Store is the mirror. Required.
-	Store store.Actions
+	// Store is the mirror of actions and holds batches. Required.
+	Store store.Store
+	// Changes are the kinds of changes of batches. Workers should have the same.
+	Changes changes.Set
 	// AllowMockActions accepts mock_action (M-03).
 	AllowMockActions bool
 	// ApplyTimeout is how long a command waits for a worker to apply it before it is
 	// left as a signal. Default 3 seconds.
 	ApplyTimeout time.Duration
-	// MirrorTimeout bounds the facade's own write to the store. Default 1.5 seconds.
+	// MirrorTimeout bounds the facade's own write to the mirror. Default 1.5 seconds.
 	MirrorTimeout time.Duration
-	// WatchInterval is how often WatchAction looks. Default 250 milliseconds.
+	// WatchInterval is how often WatchAction and WatchBatch look. Default 250 milliseconds.
 	WatchInterval time.Duration
 	// Now is the facade's clock, for validation and create_time. Default time.Now.
 	Now func() time.Time

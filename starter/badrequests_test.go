@@ -146,8 +146,8 @@ func badRequests() []badRequest {
 			method: http.MethodGet, path: "/v1/actions?pageToken=" + strings.Repeat("A", 5000), field: "page_token", rule: ruleMalformed,
 		},
 		{
-			name: "page token of another order", grpc: &gnomonv1.ListActionsRequest{OrderBy: "id", PageToken: pageToken(&gnomonv1.ListActionsRequest{}, store.ActionPosition{ID: "a"})},
-			method: http.MethodGet, path: "/v1/actions?orderBy=id&pageToken=" + pageToken(&gnomonv1.ListActionsRequest{}, store.ActionPosition{ID: "a"}),
+			name: "page token of another order", grpc: &gnomonv1.ListActionsRequest{OrderBy: "id", PageToken: listingOfActions(&gnomonv1.ListActionsRequest{}).pageToken(store.ActionPosition{ID: "a"})},
+			method: http.MethodGet, path: "/v1/actions?orderBy=id&pageToken=" + listingOfActions(&gnomonv1.ListActionsRequest{}).pageToken(store.ActionPosition{ID: "a"}),
 			field: "page_token", rule: ruleOtherQuery,
 		},
 		{

@@ -3,35 +3,26 @@ package starter
 import (
 	"context"
 	"errors"
-	"time"
 
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
-	"google.golang.org/grpc/codes"
 
 	"gnomon/action/life"
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 )
 
-// errNoWorker says that no worker answered within the time for it.
-var errNoWorker = errors.New("no worker answered")
-
-// applyShare is how much of the caller's remaining time an update may take, so that
-// some is left to leave the command as a signal.
-const applyShare = 2
-
 // update sends a command as a workflow update and waits until it is applied: then
 // no attempt of what stood before can begin.
 func (s *Actions) update(ctx context.Context, id, name string, c *workflowv1.Command) (*workflowv1.CommandResult, error) {
-	return s.send(ctx, func(wait context.Context) (client.WorkflowUpdateHandle, error) {
+	return send[workflowv1.CommandResult](ctx, s.ApplyTimeout, func(wait context.Context) (client.WorkflowUpdateHandle, error) {
 		return s.Client.UpdateWorkflow(wait, updateOptions(id, name, c))
 	})
 }
 
 // updateOrStart is update, and starts the workflow with st where none is open.
 func (s *Actions) updateOrStart(ctx context.Context, st *workflowv1.ActionState, c *workflowv1.Command) (*workflowv1.CommandResult, error) {
-	return s.send(ctx, func(wait context.Context) (client.WorkflowUpdateHandle, error) {
+	return send[workflowv1.CommandResult](ctx, s.ApplyTimeout, func(wait context.Context) (client.WorkflowUpdateHandle, error) {
 		return s.Client.UpdateWithStartWorkflow(wait, client.UpdateWithStartWorkflowOptions{
 			StartWorkflowOperation: s.Client.NewWithStartWorkflowOperation(s.startOptions(st), workflowv1.ActionWorkflow, st),
 			UpdateOptions:          updateOptions(st.GetMeta().GetId(), workflowv1.CommandUpdate, c),
@@ -49,24 +40,6 @@ func updateOptions(id, name string, c *workflowv1.Command) client.UpdateWorkflow
 	}
 }
 
-// send sends an update and waits for its result. Temporal gives an update up, without
-// applying it, when the task that had it failed or its run closed meanwhile: it is
-// sent again, with the same id.
-func (s *Actions) send(ctx context.Context, update func(context.Context) (client.WorkflowUpdateHandle, error)) (*workflowv1.CommandResult, error) {
-	wait, cancel := s.applyContext(ctx)
-	defer cancel()
-	for {
-		handle, err := update(wait)
-		result, err := s.answer(ctx, wait, handle, err)
-		if _, notReady := errors.AsType[*serviceerror.WorkflowNotReady](err); !notReady {
-			return result, err
-		}
-		if pauseFor(wait, closingPause) != nil {
-			return nil, errNoWorker
-		}
-	}
-}
-
 // updateID is what Temporal knows a command by while its run lives: it answers a
 // repeated one with the first one's result, so that another request under the same
 // request_id must have another.
@@ -75,33 +48,6 @@ func updateID(c *workflowv1.Command) string {
 		return c.GetId()
 	}
 	return c.GetId() + "/" + c.GetDigest()
-}
-
-// answer waits for an update's result. An end of its own time, while the caller
-// still has some, is errNoWorker.
-func (s *Actions) answer(ctx, wait context.Context, handle client.WorkflowUpdateHandle, err error) (*workflowv1.CommandResult, error) {
-	result := &workflowv1.CommandResult{}
-	if err == nil {
-		err = handle.Get(wait, result)
-	}
-	if err == nil {
-		return result, nil
-	}
-	// The server gives up a little before our own time ends.
-	var late *client.WorkflowUpdateServiceTimeoutOrCanceledError
-	gaveUp := wait.Err() != nil || errors.As(err, &late) || temporalCode(err) == codes.DeadlineExceeded
-	if gaveUp && ctx.Err() == nil {
-		return nil, errNoWorker
-	}
-	return nil, err
-}
-
-func (s *Actions) applyContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	limit := s.ApplyTimeout
-	if deadline, ok := ctx.Deadline(); ok {
-		limit = min(limit, time.Until(deadline)/applyShare)
-	}
-	return context.WithTimeout(ctx, limit)
 }
 
 // leave leaves a command with Temporal, which keeps it until a worker applies it,

@@ -108,7 +108,7 @@ func (f *fakeService) calls() int {
 
 // fakeStore lists rows that are given in order, and remembers what it was asked.
 type fakeStore struct {
-	store.Actions
+	store.Store
 
 	rows []store.Row
 	err  error

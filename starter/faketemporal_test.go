@@ -180,7 +180,7 @@ func refusing(reason string) func(string, *workflowv1.Command) (*workflowv1.Comm
 
 // fakeRows is a store that may be down.
 type fakeRows struct {
-	store.Actions
+	store.Store
 
 	err      error
 	rows     map[string]store.Row

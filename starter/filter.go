@@ -24,61 +24,112 @@ const (
 	maxFilterParens = 32
 )
 
-// filterStates are the states that a filter may name, by name.
-var filterStates = func() map[string]gnomonv1.Status_State {
-	states := make(map[string]gnomonv1.Status_State, len(gnomonv1.Status_State_value))
-	for name, number := range gnomonv1.Status_State_value {
-		if state := gnomonv1.Status_State(number); state != gnomonv1.Status_STATE_UNSPECIFIED {
-			states[name] = state
-		}
-	}
-	return states
-}()
-
-// filterKinds are the kinds that a filter may name: the cases of Action.action, so
-// that a new kind is known here by itself (M-02).
-var filterKinds = func() map[string]bool {
-	cases := (&gnomonv1.Action{}).ProtoReflect().Descriptor().Oneofs().ByName("action").Fields()
-	kinds := make(map[string]bool, cases.Len())
-	for i := range cases.Len() {
-		kinds[string(cases.Get(i).Name())] = true
-	}
-	return kinds
-}()
-
-// filterReader collects the conditions of a filter into a query.
-type filterReader struct {
-	query store.ActionQuery
-	seen  map[string]bool
+// filterFields is what a filter over one kind of work may name.
+type filterFields struct {
+	// known is for people.
+	known string
+	// states by their names.
+	states map[string]int32
+	// kinds by their names; nil where there is no such field.
+	kinds map[string]bool
 }
 
-// readFilter reads the AIP-160 subset that ListActionsRequest.filter documents
-// into q. A filter that is broken or says what a query cannot express is
-// INVALID_ARGUMENT on the field "filter" with the rule it breaks; q is then as it
-// was. Bounds that contradict each other are fine and select nothing.
+// actionFields are those of ListActionsRequest.filter. The kinds are the cases of
+// Action.action, so that a new one is known here by itself (M-02).
+var actionFields = filterFields{
+	known:  "state, kind, id, labels.KEY and scheduled_at",
+	states: namedStates(gnomonv1.Status_State_value),
+	kinds: func() map[string]bool {
+		cases := (&gnomonv1.Action{}).ProtoReflect().Descriptor().Oneofs().ByName("action").Fields()
+		kinds := make(map[string]bool, cases.Len())
+		for i := range cases.Len() {
+			kinds[string(cases.Get(i).Name())] = true
+		}
+		return kinds
+	}(),
+}
+
+// batchFields are those of ListBatchesRequest.filter.
+var batchFields = filterFields{
+	known:  "state, id, labels.KEY and scheduled_at",
+	states: namedStates(gnomonv1.BatchStatus_State_value),
+}
+
+// namedStates are the states that a filter may name: all but the one that is none.
+func namedStates(all map[string]int32) map[string]int32 {
+	states := maps.Clone(all)
+	maps.DeleteFunc(states, func(_ string, number int32) bool { return number == 0 })
+	return states
+}
+
+// selection is what a filter says.
+type selection struct {
+	state              *int32
+	kind               string
+	labels             map[string]string
+	id, idPrefix       string
+	dueFrom, dueBefore time.Time
+}
+
+// filterReader collects the conditions of a filter.
+type filterReader struct {
+	fields filterFields
+	query  selection
+	seen   map[string]bool
+}
+
+// readFilter reads the AIP-160 subset that ListActionsRequest.filter documents into q. A
+// filter that is broken or says what a query cannot express is INVALID_ARGUMENT on the
+// field "filter" with the rule it breaks; q is then as it was. Bounds that contradict each
+// other are fine and select nothing.
 func readFilter(filter string, q *store.ActionQuery) error {
+	s, err := selected(filter, actionFields)
+	if err != nil {
+		return err
+	}
+	if s.state != nil {
+		q.States = []gnomonv1.Status_State{gnomonv1.Status_State(*s.state)}
+	}
+	if s.kind != "" {
+		q.Kinds = []string{s.kind}
+	}
+	q.Labels, q.ID, q.IDPrefix, q.DueFrom, q.DueBefore = s.labels, s.id, s.idPrefix, s.dueFrom, s.dueBefore
+	return nil
+}
+
+// readBatchFilter reads ListBatchesRequest.filter as readFilter does.
+func readBatchFilter(filter string, q *store.BatchQuery) error {
+	s, err := selected(filter, batchFields)
+	if err != nil {
+		return err
+	}
+	if s.state != nil {
+		q.States = []gnomonv1.BatchStatus_State{gnomonv1.BatchStatus_State(*s.state)}
+	}
+	q.Labels, q.ID, q.IDPrefix, q.DueFrom, q.DueBefore = s.labels, s.id, s.idPrefix, s.dueFrom, s.dueBefore
+	return nil
+}
+
+// selected parses a filter over these fields.
+func selected(filter string, fields filterFields) (selection, error) {
 	if strings.TrimSpace(filter) == "" {
-		return nil
+		return selection{}, nil
 	}
 	if len(filter) > maxFilterBytes {
-		return badFilter(action.RuleTooLong, fmt.Sprintf("must be at most %d bytes, is %d", maxFilterBytes, len(filter)))
+		return selection{}, badFilter(action.RuleTooLong, fmt.Sprintf("must be at most %d bytes, is %d", maxFilterBytes, len(filter)))
 	}
 	if strings.Count(filter, "(") > maxFilterParens {
-		return badFilter(ruleTooNested, fmt.Sprintf("must have at most %d parentheses", maxFilterParens))
+		return selection{}, badFilter(ruleTooNested, fmt.Sprintf("must have at most %d parentheses", maxFilterParens))
 	}
 	var parser filtering.Parser
 	parser.Init(filter)
 	parsed, err := parser.Parse()
 	if err != nil {
-		return badFilter(ruleSyntax, syntaxRule(err))
+		return selection{}, badFilter(ruleSyntax, syntaxRule(err))
 	}
-	reader := filterReader{query: *q, seen: map[string]bool{}}
-	reader.query.Labels = maps.Clone(q.Labels)
-	if err := reader.condition(parsed.GetExpr()); err != nil {
-		return err
-	}
-	*q = reader.query
-	return nil
+	reader := filterReader{fields: fields, seen: map[string]bool{}}
+	err = reader.condition(parsed.GetExpr())
+	return reader.query, err
 }
 
 // condition reads one comparison, or several that are joined by AND.
@@ -125,34 +176,34 @@ func (r *filterReader) comparison(operator string, left, right *expr.Expr) error
 	if path[0] == "labels" && len(path) > 1 {
 		return r.label(name, strings.Join(path[1:], "."), operator, value)
 	}
-	switch name {
-	case "state":
+	switch {
+	case name == "state":
 		return r.state(operator, value)
-	case "kind":
+	case name == "kind" && r.fields.kinds != nil:
 		return r.kind(operator, value)
-	case "id":
+	case name == "id":
 		return r.id(operator, value)
-	case "scheduled_at":
+	case name == "scheduled_at":
 		return r.scheduledAt(operator, value)
 	default:
-		return badFilter(ruleUnknownField, fmt.Sprintf("unknown field %q; known are state, kind, id, labels.KEY and scheduled_at", clip(name, 64)))
+		return badFilter(ruleUnknownField, fmt.Sprintf("unknown field %q; known are %s", clip(name, 64), r.fields.known))
 	}
 }
 
 func (r *filterReader) state(operator, value string) error {
-	state, ok := filterStates[value]
+	state, ok := r.fields.states[value]
 	if !ok {
-		return badFilter(ruleUnknownState, fmt.Sprintf("unknown state %q; known are %s", clip(value, 64), sortedNames(filterStates)))
+		return badFilter(ruleUnknownState, fmt.Sprintf("unknown state %q; known are %s", clip(value, 64), sortedNames(r.fields.states)))
 	}
-	r.query.States = []gnomonv1.Status_State{state}
+	r.query.state = &state
 	return r.once("state", operator)
 }
 
 func (r *filterReader) kind(operator, value string) error {
-	if !filterKinds[value] {
-		return badFilter(ruleUnknownKind, fmt.Sprintf("unknown kind %q; known are %s", clip(value, 64), sortedNames(filterKinds)))
+	if !r.fields.kinds[value] {
+		return badFilter(ruleUnknownKind, fmt.Sprintf("unknown kind %q; known are %s", clip(value, 64), sortedNames(r.fields.kinds)))
 	}
-	r.query.Kinds = []string{value}
+	r.query.kind = value
 	return r.once("kind", operator)
 }
 
@@ -164,18 +215,18 @@ func (r *filterReader) id(operator, value string) error {
 	case value == "":
 		return badFilter(ruleBadValue, "an id must not be empty")
 	case open:
-		r.query.IDPrefix = prefix
+		r.query.idPrefix = prefix
 	default:
-		r.query.ID = value
+		r.query.id = value
 	}
 	return r.once("id", operator)
 }
 
 func (r *filterReader) label(name, key, operator, value string) error {
-	if r.query.Labels == nil {
-		r.query.Labels = map[string]string{}
+	if r.query.labels == nil {
+		r.query.labels = map[string]string{}
 	}
-	r.query.Labels[key] = value
+	r.query.labels[key] = value
 	return r.once(name, operator)
 }
 
@@ -208,14 +259,14 @@ func (r *filterReader) scheduledAt(operator, value string) error {
 }
 
 func (r *filterReader) from(t time.Time) {
-	if t.After(r.query.DueFrom) {
-		r.query.DueFrom = t
+	if t.After(r.query.dueFrom) {
+		r.query.dueFrom = t
 	}
 }
 
 func (r *filterReader) before(t time.Time) {
-	if r.query.DueBefore.IsZero() || t.Before(r.query.DueBefore) {
-		r.query.DueBefore = t
+	if r.query.dueBefore.IsZero() || t.Before(r.query.dueBefore) {
+		r.query.dueBefore = t
 	}
 }
 

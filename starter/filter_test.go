@@ -104,8 +104,8 @@ func TestRefusedFilterChangesNothing(t *testing.T) {
 // Every kind that an action can be of can be filtered by, and no other (M-02).
 func TestFilterKnowsEveryKind(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, map[string]bool{action.KindHTTP: true, action.KindMock: true, action.KindPush: true}, filterKinds)
-	require.Len(t, filterStates, 8)
+	require.Equal(t, map[string]bool{action.KindHTTP: true, action.KindMock: true, action.KindPush: true}, actionFields.kinds)
+	require.Len(t, actionFields.states, 8)
 }
 
 // The rule says what is known, so that the caller can go on without the manual.

@@ -51,7 +51,7 @@ func (s *Actions) ask(ctx context.Context, id string, openOnly bool) (*gnomonv1.
 		return nil, notFound(id)
 	}
 	runID := seen.GetWorkflowExecutionInfo().GetExecution().GetRunId()
-	wait, cancel := s.applyContext(ctx)
+	wait, cancel := within(ctx, s.ApplyTimeout)
 	defer cancel()
 	answer, err := s.Client.QueryWorkflowWithOptions(wait, &client.QueryWorkflowWithOptionsRequest{
 		WorkflowID: workflowv1.WorkflowID(id), RunID: runID, QueryType: workflowv1.QueryAction,

@@ -3,6 +3,7 @@ package starter
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -41,7 +42,7 @@ func list(ctx context.Context, st store.Actions, req *gnomonv1.ListActionsReques
 	for i, row := range rows {
 		bytes += proto.Size(row.Action)
 		if i == size || (i > 0 && bytes > maxPageBytes) {
-			page.NextPageToken = pageToken(req, position(rows[i-1], query.Order))
+			page.NextPageToken = listingOfActions(req).pageToken(position(rows[i-1], query.Order))
 			break
 		}
 		page.Actions = append(page.Actions, row.Action)
@@ -52,25 +53,37 @@ func list(ctx context.Context, st store.Actions, req *gnomonv1.ListActionsReques
 // listQuery reads a request; the second result is the size of its page.
 func listQuery(req *gnomonv1.ListActionsRequest) (store.ActionQuery, int, error) {
 	query := store.ActionQuery{ShowFinished: req.GetShowFinished()}
-	size := int(req.GetPageSize())
-	if size < 0 || size > maxPageSize {
-		return query, 0, invalidField("page_size", action.RuleOutOfRange, fmt.Sprintf("must be 0 to %d, is %d", maxPageSize, size))
-	}
-	if size == 0 {
-		size = defaultPageSize
+	size, err := readPageSize(req.GetPageSize())
+	if err != nil {
+		return query, 0, err
 	}
 	if err := readFilter(req.GetFilter(), &query); err != nil {
 		return query, 0, err
 	}
-	if err := readOrder(req.GetOrderBy(), &query); err != nil {
+	if query.Order, query.Descending, err = readOrder(req.GetOrderBy()); err != nil {
 		return query, 0, err
 	}
-	after, err := readPageToken(req)
-	if err != nil {
-		return query, 0, err
+	query.After, err = listingOfActions(req).readPageToken(req.GetPageToken())
+	return query, size, err
+}
+
+// readPageSize is how many rows a page has at most.
+func readPageSize(size int32) (int, error) {
+	switch {
+	case size < 0 || size > maxPageSize:
+		return 0, invalidField("page_size", action.RuleOutOfRange, fmt.Sprintf("must be 0 to %d, is %d", maxPageSize, size))
+	case size == 0:
+		return defaultPageSize, nil
 	}
-	query.After = after
-	return query, size, nil
+	return int(size), nil
+}
+
+// pageTime is the time that a page of batches ends at, where they are ordered by it.
+func pageTime(order store.ActionOrder, b *gnomonv1.Batch) time.Time {
+	if order == store.ByScheduledAt {
+		return b.GetScheduledAt().AsTime()
+	}
+	return time.Time{}
 }
 
 // position is where a page that ends with row ends.

@@ -12,36 +12,32 @@ import (
 // maxOrderBytes bounds order_by; the longest that is known has 17.
 const maxOrderBytes = 100
 
-// readOrder reads ListActionsRequest.order_by into q: "scheduled_at" (also where
-// it is empty) or "id", with " desc" or " asc" if wanted. Anything else is
-// INVALID_ARGUMENT on the field "order_by", and q is as it was.
-func readOrder(orderBy string, q *store.ActionQuery) error {
+// readOrder reads order_by of a list: "scheduled_at" (also where it is empty) or "id", with
+// " desc" or " asc" if wanted. Anything else is INVALID_ARGUMENT on the field "order_by".
+func readOrder(orderBy string) (order store.ActionOrder, descending bool, err error) {
 	if len(orderBy) > maxOrderBytes {
-		return badOrder(action.RuleTooLong, fmt.Sprintf("must be at most %d bytes, is %d", maxOrderBytes, len(orderBy)))
+		return 0, false, badOrder(action.RuleTooLong, fmt.Sprintf("must be at most %d bytes, is %d", maxOrderBytes, len(orderBy)))
 	}
-	var order ordering.OrderBy
-	if err := order.UnmarshalString(orderBy); err != nil {
-		return badOrder(ruleSyntax, "must be a field, followed by \" desc\" if wanted")
+	var by ordering.OrderBy
+	if err := by.UnmarshalString(orderBy); err != nil {
+		return 0, false, badOrder(ruleSyntax, "must be a field, followed by \" desc\" if wanted")
 	}
-	switch len(order.Fields) {
+	switch len(by.Fields) {
 	case 0:
-		q.Order, q.Descending = store.ByScheduledAt, false
-		return nil
+		return store.ByScheduledAt, false, nil
 	case 1:
 	default:
-		return badOrder(action.RuleUnsupported, "must be one field; ties are broken by id")
+		return 0, false, badOrder(action.RuleUnsupported, "must be one field; ties are broken by id")
 	}
-	field := order.Fields[0]
+	field := by.Fields[0]
 	switch field.Path {
 	case "scheduled_at":
-		q.Order = store.ByScheduledAt
+		return store.ByScheduledAt, field.Desc, nil
 	case "id":
-		q.Order = store.ByID
+		return store.ByID, field.Desc, nil
 	default:
-		return badOrder(ruleUnknownField, fmt.Sprintf("unknown field %q; known are scheduled_at and id", clip(field.Path, 64)))
+		return 0, false, badOrder(ruleUnknownField, fmt.Sprintf("unknown field %q; known are scheduled_at and id", clip(field.Path, 64)))
 	}
-	q.Descending = field.Desc
-	return nil
 }
 
 func badOrder(rule, description string) error {

@@ -19,8 +19,8 @@ func TestOrder(t *testing.T) {
 		" id  asc ":         {Order: store.ByID},
 		"id desc":           {Order: store.ByID, Descending: true},
 	} {
-		got := store.ActionQuery{Order: store.ByID}
-		require.NoError(t, readOrder(text, &got), text)
-		require.Equal(t, want, got, text)
+		order, descending, err := readOrder(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, store.ActionQuery{Order: order, Descending: descending}, text)
 	}
 }

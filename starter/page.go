@@ -29,19 +29,28 @@ const (
 // tokenEncoding is strict, so that a position has one token.
 var tokenEncoding = base64.RawURLEncoding.Strict()
 
-// fingerprint tells the queries apart whose pages must not be mixed: same filter,
+// listing tells the queries apart whose pages must not be mixed: same kind of work, filter,
 // order and show_finished. The page size may change from page to page.
-func fingerprint(req *gnomonv1.ListActionsRequest) [fingerprintBytes]byte {
-	text := fmt.Appendf(nil, "%q %q %t", req.GetFilter(), req.GetOrderBy(), req.GetShowFinished())
-	sum := sha256.Sum256(text)
+type listing string
+
+func listingOfActions(req *gnomonv1.ListActionsRequest) listing {
+	return listing(fmt.Sprintf("%q %q %t", req.GetFilter(), req.GetOrderBy(), req.GetShowFinished()))
+}
+
+func listingOfBatches(req *gnomonv1.ListBatchesRequest) listing {
+	return listing(fmt.Sprintf("batches %q %q", req.GetFilter(), req.GetOrderBy()))
+}
+
+func (l listing) fingerprint() [fingerprintBytes]byte {
+	sum := sha256.Sum256([]byte(l))
 	return [fingerprintBytes]byte(sum[:fingerprintBytes])
 }
 
-// pageToken encodes the position after which the next page of req begins. It is
+// pageToken encodes the position after which the next page of a listing begins. It is
 // opaque to clients, holds no secret and is not a permission: whoever makes one up
 // only chooses where to begin.
-func pageToken(req *gnomonv1.ListActionsRequest, after store.ActionPosition) string {
-	mark := fingerprint(req)
+func (l listing) pageToken(after store.ActionPosition) string {
+	mark := l.fingerprint()
 	token := append([]byte{tokenVersion}, mark[:]...)
 	var timed byte
 	var micros int64
@@ -55,18 +64,18 @@ func pageToken(req *gnomonv1.ListActionsRequest, after store.ActionPosition) str
 	return tokenEncoding.EncodeToString(token)
 }
 
-// readPageToken gives the position that req.page_token holds, nil where there is
-// none. A token of another filter, order or show_finished, of another version, or
-// that gnomon did not make is INVALID_ARGUMENT on the field "page_token".
-func readPageToken(req *gnomonv1.ListActionsRequest) (*store.ActionPosition, error) {
-	if req.GetPageToken() == "" {
+// readPageToken gives the position that a page_token holds, nil where there is none. A
+// token of another listing, of another version, or that gnomon did not make is
+// INVALID_ARGUMENT on the field "page_token".
+func (l listing) readPageToken(text string) (*store.ActionPosition, error) {
+	if text == "" {
 		return nil, nil //nolint:nilnil // no token is the first page
 	}
 	malformed := invalidField("page_token", ruleMalformed, "must be the next_page_token of a page before")
-	if len(req.GetPageToken()) > maxTokenBytes {
+	if len(text) > maxTokenBytes {
 		return nil, malformed
 	}
-	token, err := tokenEncoding.DecodeString(req.GetPageToken())
+	token, err := tokenEncoding.DecodeString(text)
 	if err != nil || len(token) <= tokenHead+tokenChecksum || token[0] != tokenVersion {
 		return nil, malformed
 	}
@@ -74,7 +83,7 @@ func readPageToken(req *gnomonv1.ListActionsRequest) (*store.ActionPosition, err
 	if binary.BigEndian.Uint32(sum) != crc32.ChecksumIEEE(body) {
 		return nil, malformed
 	}
-	mark := fingerprint(req)
+	mark := l.fingerprint()
 	if !slices.Equal(body[1:1+fingerprintBytes], mark[:]) {
 		return nil, invalidField("page_token", ruleOtherQuery, "must be used with the filter, order_by and show_finished of the page before")
 	}

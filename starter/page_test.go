@@ -22,8 +22,8 @@ func TestPageTokenHoldsThePosition(t *testing.T) {
 			want.ScheduledAt = time.UnixMicro(rapid.Int64Range(-62135596800000000+1, 253402300799999999).Draw(t, "micros")).UTC()
 		}
 		req := &gnomonv1.ListActionsRequest{Filter: rapid.String().Draw(t, "filter"), OrderBy: "id", ShowFinished: rapid.Bool().Draw(t, "finished")}
-		req.PageToken = pageToken(req, want)
-		got, err := readPageToken(req)
+		req.PageToken = listingOfActions(req).pageToken(want)
+		got, err := listingOfActions(req).readPageToken(req.GetPageToken())
 		require.NoError(t, err)
 		require.Equal(t, &want, got)
 	})
@@ -34,7 +34,7 @@ func TestPageTokenHoldsThePosition(t *testing.T) {
 func TestPageTokenOfAnotherQueryIsRefused(t *testing.T) {
 	t.Parallel()
 	first := &gnomonv1.ListActionsRequest{Filter: `id = "a*"`, OrderBy: "id", PageSize: 10}
-	token := pageToken(first, store.ActionPosition{ID: "a1"})
+	token := listingOfActions(first).pageToken(store.ActionPosition{ID: "a1"})
 	for name, other := range map[string]*gnomonv1.ListActionsRequest{
 		"filter":        {Filter: `id = "b*"`, OrderBy: "id"},
 		"order":         {Filter: `id = "a*"`, OrderBy: "id desc"},
@@ -42,12 +42,12 @@ func TestPageTokenOfAnotherQueryIsRefused(t *testing.T) {
 		"parts moved":   {Filter: `id = "a*" id`},
 	} {
 		other.PageToken = token
-		_, err := readPageToken(other)
+		_, err := listingOfActions(other).readPageToken(other.GetPageToken())
 		requireViolation(t, err, "page_token", ruleOtherQuery)
 		require.NotEmpty(t, name)
 	}
 	again := &gnomonv1.ListActionsRequest{Filter: `id = "a*"`, OrderBy: "id", PageSize: 500, PageToken: token}
-	_, err := readPageToken(again)
+	_, err := listingOfActions(again).readPageToken(again.GetPageToken())
 	require.NoError(t, err, "the page size may change from page to page")
 }
 
@@ -55,7 +55,7 @@ func TestPageTokenOfAnotherQueryIsRefused(t *testing.T) {
 func TestDamagedPageTokenIsRefused(t *testing.T) {
 	t.Parallel()
 	req := &gnomonv1.ListActionsRequest{}
-	token := pageToken(req, store.ActionPosition{ID: "a12", ScheduledAt: noon})
+	token := listingOfActions(req).pageToken(store.ActionPosition{ID: "a12", ScheduledAt: noon})
 	require.NotZero(t, len(token)%4, "the last character must have bits to spare")
 	for i := range token {
 		for c := range byte(0x80) {
@@ -63,12 +63,12 @@ func TestDamagedPageTokenIsRefused(t *testing.T) {
 				continue
 			}
 			req.PageToken = token[:i] + string(c) + token[i+1:]
-			_, err := readPageToken(req)
+			_, err := listingOfActions(req).readPageToken(req.GetPageToken())
 			require.Equal(t, codes.InvalidArgument, status.Code(err), req.GetPageToken())
 		}
 		req.PageToken = token[:i]
 		if i > 0 {
-			_, err := readPageToken(req)
+			_, err := listingOfActions(req).readPageToken(req.GetPageToken())
 			requireViolation(t, err, "page_token", ruleMalformed)
 		}
 	}
@@ -76,15 +76,15 @@ func TestDamagedPageTokenIsRefused(t *testing.T) {
 
 func FuzzPageToken(f *testing.F) {
 	f.Add("")
-	f.Add(pageToken(&gnomonv1.ListActionsRequest{}, store.ActionPosition{ID: "a", ScheduledAt: noon}))
+	f.Add(listingOfActions(&gnomonv1.ListActionsRequest{}).pageToken(store.ActionPosition{ID: "a", ScheduledAt: noon}))
 	f.Fuzz(func(t *testing.T, token string) {
-		position, err := readPageToken(&gnomonv1.ListActionsRequest{PageToken: token})
+		position, err := listingOfActions(&gnomonv1.ListActionsRequest{}).readPageToken(token)
 		if err != nil {
 			require.Equal(t, codes.InvalidArgument, status.Code(err))
 			return
 		}
 		if token != "" {
-			require.Equal(t, token, pageToken(&gnomonv1.ListActionsRequest{}, *position))
+			require.Equal(t, token, listingOfActions(&gnomonv1.ListActionsRequest{}).pageToken(*position))
 		}
 	})
 }

@@ -12,7 +12,9 @@ import (
 	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"gnomon/action"
@@ -115,21 +117,26 @@ func (s *Actions) startOptions(st *workflowv1.ActionState) client.StartWorkflowO
 
 // startedWith is the state that a run was started with.
 func (s *Actions) startedWith(ctx context.Context, id, runID string) (*workflowv1.ActionState, error) {
-	reply, err := s.Client.WorkflowService().GetWorkflowExecutionHistory(ctx, &workflowservice.GetWorkflowExecutionHistoryRequest{
-		Namespace:       s.Namespace,
-		Execution:       &commonpb.WorkflowExecution{WorkflowId: workflowv1.WorkflowID(id), RunId: runID},
+	st := &workflowv1.ActionState{}
+	return st, s.input(ctx, workflowv1.WorkflowID(id), runID, st)
+}
+
+// input reads what a run was started with; without a run id, the newest one.
+func (c Config) input(ctx context.Context, workflowID, runID string, into proto.Message) error {
+	reply, err := c.Client.WorkflowService().GetWorkflowExecutionHistory(ctx, &workflowservice.GetWorkflowExecutionHistoryRequest{
+		Namespace:       c.Namespace,
+		Execution:       &commonpb.WorkflowExecution{WorkflowId: workflowID, RunId: runID},
 		MaximumPageSize: 1,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	st := &workflowv1.ActionState{}
 	for _, event := range reply.GetHistory().GetEvents() {
 		if started := event.GetWorkflowExecutionStartedEventAttributes(); started != nil {
-			return st, s.payloads.FromPayloads(started.GetInput(), st)
+			return converter.GetDefaultDataConverter().FromPayloads(started.GetInput(), into)
 		}
 	}
-	return nil, errors.New("the run's history does not begin with its start")
+	return errors.New("the run's history does not begin with its start")
 }
 
 // describe tells of the newest run of an action.

@@ -632,7 +632,9 @@ type BatchDecision struct {
 	// What he said about it.
 	Comment string `protobuf:"bytes,2,opt,name=comment,proto3" json:"comment,omitempty"`
 	// When it was accepted.
-	Time          *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=time,proto3" json:"time,omitempty"`
+	Time *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=time,proto3" json:"time,omitempty"`
+	// The request_id of the call; a new one where it had none.
+	RequestId     string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -686,6 +688,13 @@ func (x *BatchDecision) GetTime() *timestamppb.Timestamp {
 		return x.Time
 	}
 	return nil
+}
+
+func (x *BatchDecision) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
 }
 
 // Something that stands against a batch.
@@ -1279,11 +1288,13 @@ const file_gnomon_v1_batch_proto_rawDesc = "" +
 	"\x0fPARTIAL_FAILURE\x10\x05\x12\n" +
 	"\n" +
 	"\x06FAILED\x10\x06\x12\r\n" +
-	"\tCANCELLED\x10\a\"u\n" +
+	"\tCANCELLED\x10\a\"\x94\x01\n" +
 	"\rBatchDecision\x12\x1a\n" +
 	"\bdecision\x18\x01 \x01(\tR\bdecision\x12\x18\n" +
 	"\acomment\x18\x02 \x01(\tR\acomment\x12.\n" +
-	"\x04time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"\xf9\x01\n" +
+	"\x04time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x04 \x01(\tR\trequestId\"\xf9\x01\n" +
 	"\aProblem\x12&\n" +
 	"\fchange_index\x18\x01 \x01(\x05H\x00R\vchangeIndex\x88\x01\x01\x127\n" +
 	"\bseverity\x18\x02 \x01(\x0e2\x1b.gnomon.v1.Problem.SeverityR\bseverity\x12\x12\n" +

@@ -574,7 +574,9 @@ func (x *ReviewBatchRequest) GetRequestId() string {
 type WatchBatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The batch.
-	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Leaves the changes out: counts and state are enough for a progress bar.
+	OmitChanges   bool `protobuf:"varint,2,opt,name=omit_changes,json=omitChanges,proto3" json:"omit_changes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -614,6 +616,13 @@ func (x *WatchBatchRequest) GetId() string {
 		return x.Id
 	}
 	return ""
+}
+
+func (x *WatchBatchRequest) GetOmitChanges() bool {
+	if x != nil {
+		return x.OmitChanges
+	}
+	return false
 }
 
 // One change seen by WatchBatch.
@@ -710,9 +719,10 @@ const file_gnomon_v1_batch_service_proto_rawDesc = "" +
 	"\n" +
 	"RESCHEDULE\x10\x02\x12\n" +
 	"\n" +
-	"\x06CANCEL\x10\x03\"(\n" +
+	"\x06CANCEL\x10\x03\"K\n" +
 	"\x11WatchBatchRequest\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x02R\x02id\"<\n" +
+	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x02R\x02id\x12!\n" +
+	"\fomit_changes\x18\x02 \x01(\bR\vomitChanges\"<\n" +
 	"\x12WatchBatchResponse\x12&\n" +
 	"\x05batch\x18\x01 \x01(\v2\x10.gnomon.v1.BatchR\x05batch2\xc6\x05\n" +
 	"\fBatchService\x12Z\n" +

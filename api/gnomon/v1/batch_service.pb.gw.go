@@ -285,6 +285,8 @@ func local_request_BatchService_ReviewBatch_0(ctx context.Context, marshaler run
 	return msg, metadata, err
 }
 
+var filter_BatchService_WatchBatch_0 = &utilities.DoubleArray{Encoding: map[string]int{"id": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
+
 func request_BatchService_WatchBatch_0(ctx context.Context, marshaler runtime.Marshaler, client BatchServiceClient, req *http.Request, pathParams map[string]string) (BatchService_WatchBatchClient, runtime.ServerMetadata, error) {
 	var (
 		protoReq WatchBatchRequest
@@ -298,6 +300,12 @@ func request_BatchService_WatchBatch_0(ctx context.Context, marshaler runtime.Ma
 	protoReq.Id, err = runtime.String(val)
 	if err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_BatchService_WatchBatch_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
 	if req.Body != nil {
 		_, _ = io.Copy(io.Discard, req.Body)
