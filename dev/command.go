@@ -32,6 +32,8 @@ func Command() *cobra.Command {
 	f.BoolVar(&o.ephemeral, "ephemeral", false, "keep everything in memory")
 	f.BoolVar(&o.allowMock, "allow-mock-actions", false, "accept mock_action; for tests of gnomon only")
 	f.StringVar(&o.notificator, "notificator-address", "", "host:port of a Notificator service, such as examples/notificator")
+	f.StringVar(&o.dnsZones, "dns-zones", "", "file of the DNS zones that batches change, see docs/batches.md")
+	f.StringVar(&o.notifications, "notifications", "", "file of the channels by which people are told of batches; without one they are told in the log")
 	f.StringVar(&o.record, "receiver-record", "", "file to append one line of JSON to for every arrival")
 	f.TextVar(&o.logLevel, "log-level", defaultLogLevel, "debug, info, warn or error")
 	return cmd

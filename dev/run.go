@@ -22,6 +22,7 @@ import (
 	"gnomon/devserver"
 	"gnomon/logging"
 	"gnomon/metrics"
+	"gnomon/notices/channels"
 	"gnomon/receiver"
 	"gnomon/starter"
 	"gnomon/store"
@@ -48,6 +49,8 @@ type options struct {
 	dataDir              string
 	ephemeral, allowMock bool
 	notificator, record  string
+	dnsZones             string
+	notifications        string
 	logLevel             slog.Level
 }
 
@@ -157,8 +160,18 @@ func startWorker(c client.Client, rows store.Store, registry *metrics.Registry, 
 	perform := performers.Default()
 	perform.AllowMock = o.allowMock
 	perform.Notificator.Address = o.notificator
+	changing, err := kinds.Open(o.dnsZones)
+	if err != nil {
+		return err
+	}
+	parts.add(func() { logged(log, "kinds of changes", changing.Close()) })
+	told, err := channels.Open(o.notifications, log)
+	if err != nil {
+		return err
+	}
+	parts.add(func() { logged(log, "channels", told.Close()) })
 	w, err := worker.New(c, worker.Config{
-		Store: rows, Performers: perform, StopGrace: 2 * time.Second, ReconcileInterval: reconcileInterval,
+		Store: rows, Performers: perform, Changes: changing, Notices: told.Set, StopGrace: 2 * time.Second, ReconcileInterval: reconcileInterval,
 		Metrics: metrics.NewWorker(registry), Logger: log,
 	})
 	if err != nil {

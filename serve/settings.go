@@ -28,6 +28,7 @@ type settings struct {
 	logLevel                              slog.Level
 	logFormat                             string
 	allowMock                             bool
+	dnsZones                              string
 	migrating                             migrating
 	observing                             observing
 	tracing                               *tracing.Tracing
@@ -38,6 +39,7 @@ func (s *settings) flags(cmd *cobra.Command) {
 	s.connectionFlags(cmd)
 	s.migrating.flags(cmd)
 	cmd.Flags().BoolVar(&s.allowMock, "allow-mock-actions", false, "accept mock_action; for tests of gnomon only (env GNOMON_ALLOW_MOCK_ACTIONS)")
+	cmd.Flags().StringVar(&s.dnsZones, "dns-zones", "", "file of the DNS zones that batches change, see docs/batches.md; starter and worker need the same zones (env GNOMON_DNS_ZONES)")
 }
 
 // connectionFlags say where everything is.

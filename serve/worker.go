@@ -1,13 +1,17 @@
 package serve
 
 import (
+	"io"
+	"log/slog"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"gnomon/activities/performers"
+	"gnomon/changes/kinds"
 	"gnomon/metrics"
+	"gnomon/notices/channels"
 	"gnomon/reconcile"
 	"gnomon/worker"
 )
@@ -16,6 +20,7 @@ import (
 func Worker(build string) *cobra.Command {
 	s := &settings{}
 	cfg := worker.Config{Performers: performers.Default(), Build: build}
+	var notifications string
 	cmd := &cobra.Command{
 		Use:     "worker",
 		Short:   "Perform the actions",
@@ -26,7 +31,7 @@ func Worker(build string) *cobra.Command {
 			if err := fromEnvironment(cmd); err != nil {
 				return err
 			}
-			return s.work(cmd, cfg)
+			return s.work(cmd, cfg, notifications)
 		},
 	}
 	s.flags(cmd)
@@ -38,17 +43,29 @@ func Worker(build string) *cobra.Command {
 	f.IntVar(&cfg.Pollers, "pollers", 16, "open polls of each kind (env GNOMON_POLLERS)")
 	f.DurationVar(&cfg.ReconcileInterval, "reconcile-interval", 10*time.Minute, "pause between two rounds of the reconciler, 0 for no reconciler; the worker started last decides (env GNOMON_RECONCILE_INTERVAL)")
 	f.Float64Var(&cfg.ReconcileRate, "reconcile-rate", reconcile.DefaultRate, "actions that the reconciler looks at a second (env GNOMON_RECONCILE_RATE)")
+	f.StringVar(&notifications, "notifications", "", "file of the channels by which people are told of batches, see docs/batches.md; without one they are told in the log (env GNOMON_NOTIFICATIONS)")
+	f.Int32Var(&cfg.BatchAttempts, "batch-attempts", worker.DefaultBatchAttempts, "how often a batch is begun before a person has to review it (env GNOMON_BATCH_ATTEMPTS)")
 	notificatorFlags(f, &cfg.Performers.Notificator)
 	return cmd
 }
 
 // work runs the worker until the command's context ends.
-func (s *settings) work(cmd *cobra.Command, cfg worker.Config) error {
+func (s *settings) work(cmd *cobra.Command, cfg worker.Config, notifications string) error {
 	ctx := cmd.Context()
 	log, err := s.logger(os.Stderr)
 	if err != nil {
 		return err
 	}
+	if cfg.Changes, err = kinds.Open(s.dnsZones); err != nil {
+		return err
+	}
+	defer closed(log, "kinds of changes", cfg.Changes)
+	told, err := channels.Open(notifications, log)
+	if err != nil {
+		return err
+	}
+	defer closed(log, "channels", told)
+	cfg.Notices = told.Set
 	if err := s.observing.begin(cfg.Build); err != nil {
 		return err
 	}
@@ -89,4 +106,11 @@ func (s *settings) work(cmd *cobra.Command, cfg worker.Config) error {
 	log.Info("The worker stops: it takes no more attempts and gives those that run their grace.", "grace", cfg.StopGrace)
 	w.Stop()
 	return nil
+}
+
+// closed closes what has done its work.
+func closed(log *slog.Logger, what string, c io.Closer) {
+	if err := c.Close(); err != nil {
+		log.Warn("It did not stop cleanly.", "part", what, "error", err)
+	}
 }

@@ -28,7 +28,7 @@ type Config struct {
 	// Notices are the channels by which people are told of batches.
 	Notices notices.Set
 	// BatchAttempts is how often the processing of a batch is begun in one round before
-	// a person has to look at it. At least 1, default 101 (V-11).
+	// a person has to look at it. At least 1, default DefaultBatchAttempts (V-11).
 	BatchAttempts int32
 	// HeartbeatTimeout is how long after its last sign of life an attempt counts as
 	// interrupted. 1 second to 10 minutes, default 10 seconds.
@@ -55,6 +55,10 @@ type Config struct {
 	Logger *slog.Logger
 }
 
+// DefaultBatchAttempts is how often the processing of a batch is begun in one round: once
+// and 100 times again (V-11, V-19).
+const DefaultBatchAttempts = 101
+
 // stopMargin is what a stopping attempt gets beyond its grace, to report.
 const stopMargin = 3 * time.Second
 
@@ -75,7 +79,7 @@ func (c Config) withDefaults() Config {
 		c.Pollers = 16
 	}
 	if c.BatchAttempts == 0 {
-		c.BatchAttempts = 101
+		c.BatchAttempts = DefaultBatchAttempts
 	}
 	if c.ReconcileRate == 0 {
 		c.ReconcileRate = reconcile.DefaultRate

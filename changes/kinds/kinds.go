@@ -27,3 +27,15 @@ func New(c Config) (changes.Set, error) {
 	}
 	return changes.NewSet(dns, http)
 }
+
+// Open is New with the zones of a file, or none if name is empty; see [dnsrecord.Load].
+func Open(zones string) (changes.Set, error) {
+	var c Config
+	if zones != "" {
+		var err error
+		if c.DNS, err = dnsrecord.Load(zones); err != nil {
+			return nil, err
+		}
+	}
+	return New(c)
+}

@@ -75,6 +75,14 @@ func Default(log *slog.Logger) Channels {
 	}}}}
 }
 
+// Open is Load, or Default if name is empty.
+func Open(name string, log *slog.Logger) (Channels, error) {
+	if name == "" {
+		return Default(log), nil
+	}
+	return Load(name, log)
+}
+
 // Load reads channels from a YAML file; see docs/batches.md for its fields. Unknown
 // fields are errors. Secrets are read from the files and environment variables that it
 // names, once. An error names the channel and the field, never a secret.
