@@ -14,6 +14,8 @@ TEST_TIMEOUT ?= 10m
 # How many lives make soak lives, and what it draws them from (0: it chooses).
 LIVES ?= 100000
 SEED ?= 0
+# How many rows make rows writes.
+ROWS ?= 200000
 # More arguments for go test, such as TEST_FLAGS='-race -run TestRetry'.
 TEST_FLAGS ?=
 # Tests on real processes and real time run when nothing else does.
@@ -56,6 +58,10 @@ faults: ## Break real processes (FAULTS="F1 F2", MINUTES=25, FAULTS_FLAGS="-o js
 .PHONY: mutants
 mutants: ## Plant bugs one at a time; fails if the tests miss one (NAMES='key-* pause-*')
 	go run ./mutants $(NAMES)
+
+.PHONY: rows
+rows: ## Page through ROWS rows on each store and reconcile them (ROWS=200000, a quarter of an hour)
+	GNOMON_TEST_ROWS=$(ROWS) go test -count 1 -v -timeout 1h -p 1 -run '^(TestManyRows|TestDryRunOverManyRows)$$' ./store/sqlite ./store/ydb ./reconcile
 
 .PHONY: soak
 soak: ## Compare LIVES random lives with the model (LIVES=100000 SEED=any)
