@@ -14,12 +14,12 @@ var ofWorkflow = []mutant{
 	{
 		name: "timer-not-moved", requirement: "M-42", tests: runs,
 		why:   "an action that was moved to an earlier time is late",
-		edits: alone("workflows/action.go", "!a.timer.IsReady() && a.timerUntil.Equal(until) {", "!a.timer.IsReady() {"),
+		edits: alone("workflows/alarm.go", "!a.timer.IsReady() && a.timerUntil.Equal(until) {", "!a.timer.IsReady() {"),
 	},
 	{
 		name: "timer-always-new", requirement: "design, An occurrence (events)", tests: runs,
 		why:   "every wake-up costs a timer's events",
-		edits: alone("workflows/action.go", "!a.timer.IsReady() && a.timerUntil.Equal(until) {", "!a.timer.IsReady() && a.timerUntil.Equal(until) && until.IsZero() {"),
+		edits: alone("workflows/alarm.go", "!a.timer.IsReady() && a.timerUntil.Equal(until) {", "!a.timer.IsReady() && a.timerUntil.Equal(until) && until.IsZero() {"),
 	},
 	{
 		name: "commands-after-the-timer", requirement: "design, The workflow", tests: runs,
