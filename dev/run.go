@@ -185,7 +185,7 @@ func startWorker(c client.Client, rows store.Store, registry *metrics.Registry, 
 }
 
 func startFacade(ctx context.Context, c client.Client, rows store.Store, registry *metrics.Registry, o options, log *slog.Logger, traces *tracing.Tracing, parts *closers) (*starter.Server, error) {
-	changing, err := kinds.New(kinds.Config{})
+	changing, err := kinds.Open(o.dnsZones)
 	if err != nil {
 		return nil, err
 	}

@@ -55,6 +55,11 @@ func (s *settings) serve(cmd *cobra.Command, build string, server starter.Server
 	if err != nil {
 		return err
 	}
+	changing, err := kinds.Open(s.dnsZones)
+	if err != nil {
+		return err
+	}
+	defer closed(log, "kinds of changes", changing)
 	if err := s.observing.begin(build); err != nil {
 		return err
 	}
@@ -82,13 +87,9 @@ func (s *settings) serve(cmd *cobra.Command, build string, server starter.Server
 	}
 	defer s.observing.close(log)
 	config := starter.Config{
-		Client: c, Namespace: namespace, TaskQueue: s.taskQueue, Store: rows,
+		Client: c, Namespace: namespace, TaskQueue: s.taskQueue, Store: rows, Changes: changing,
 		AllowMockActions: s.allowMock, ApplyTimeout: applyTimeout, Logger: log,
 	}
-	if config.Changes, err = kinds.New(kinds.Config{}); err != nil {
-		return err
-	}
-	defer config.Changes.Close()
 	service, err := starter.NewActions(config)
 	if err != nil {
 		return err
