@@ -23,6 +23,8 @@ type Batches struct {
 	Kinds   changes.Set
 	Notices notices.Set
 	Log     *slog.Logger
+	// Teller tells workflows of progress. Nil: they are told of ends only.
+	Teller Teller
 	// Worker names this process in the status of what it applies (M-58).
 	Worker string
 	// Clock gives the time by Temporal's clock during one attempt. Default: when the

@@ -36,7 +36,7 @@ func (b *Batches) ProcessBatch(ctx context.Context, in *workflowv1.ProcessBatchI
 		fence: store.FenceOf(in.GetHead().GetStatus().GetRound(), uint32(info.Attempt)),
 	}
 	p.progress.Store(&workflowv1.BatchProgress{Doing: "takes its turn"})
-	quiet := p.beat(ctx, info.HeartbeatTimeout)
+	quiet := p.beat(ctx, info)
 	defer quiet()
 	result, err := p.run(ctx)
 	if err == nil || ctx.Err() != nil {
@@ -64,6 +64,9 @@ type processing struct {
 	kind changes.Batch
 	// progress is what heartbeats carry; a new one each time.
 	progress atomic.Pointer[workflowv1.BatchProgress]
+	// told is how many finished changes the workflow was told of, at first those of
+	// attempts before.
+	told atomic.Uint32
 }
 
 func (p *processing) run(ctx context.Context) (*workflowv1.ProcessBatchResult, error) {
@@ -80,6 +83,7 @@ func (p *processing) run(ctx context.Context) (*workflowv1.ProcessBatchResult, e
 	p.kind = changes.Batch{
 		ID: p.row.Batch.GetId(), UID: p.row.Batch.GetUid(), ScheduledAt: p.row.Batch.GetScheduledAt().AsTime(), Labels: p.row.Batch.GetLabels(),
 	}
+	p.told.Store(uint32(len(p.row.Batch.GetChanges()) - len(batch.Unfinished(p.row.Batch.GetChanges()))))
 	if err := p.outwait(ctx); err != nil {
 		return nil, err
 	}
@@ -228,7 +232,7 @@ func (p *processing) mayGoOn(ctx context.Context) error {
 
 // show tells people where the attempt is.
 func (p *processing) show(doing string, index int) {
-	now := &workflowv1.BatchProgress{Doing: doing, ChangeIndex: uint32(index)}
+	now := &workflowv1.BatchProgress{Doing: doing, ChangeIndex: uint32(index), Round: p.in.GetHead().GetStatus().GetRound()}
 	for _, c := range p.row.Batch.GetChanges() {
 		switch {
 		case !batch.Finished(c):
@@ -243,11 +247,13 @@ func (p *processing) show(doing string, index int) {
 }
 
 // beat keeps the attempt alive with the server until the function it returns is called.
-func (p *processing) beat(ctx context.Context, timeout time.Duration) (quiet func()) {
-	every := max(timeout/4, 100*time.Millisecond)
+// Until then it also tells the workflow of its progress.
+func (p *processing) beat(ctx context.Context, info activity.Info) (quiet func()) {
+	every := max(info.HeartbeatTimeout/4, 100*time.Millisecond)
 	activity.RecordHeartbeat(ctx, p.progress.Load())
 	ctx, stop := context.WithCancel(ctx)
 	var beats sync.WaitGroup
+	beats.Go(func() { p.tell(ctx, info.WorkflowExecution.ID, info.WorkflowExecution.RunID) })
 	beats.Go(func() {
 		ticker := time.NewTicker(every)
 		defer ticker.Stop()

@@ -23,9 +23,9 @@ func StaticDetails(b *gnomonv1.Batch) string {
 	return strings.Join(lines, "\n\n")
 }
 
-// Details is the state as a table in Markdown. The progress of a batch that is being
-// processed is in the heartbeat of ProcessBatch and in the store.
-func Details(s *workflowv1.BatchState) string {
+// Details is the state as a table in Markdown. P is how far the round is, as its worker
+// told last, or nil.
+func Details(s *workflowv1.BatchState, p *workflowv1.BatchProgress) string {
 	h, st := s.GetHead(), s.GetHead().GetStatus()
 	var b strings.Builder
 	row := func(name, value string) {
@@ -37,10 +37,17 @@ func Details(s *workflowv1.BatchState) string {
 	row("state", st.GetState().String())
 	row("scheduled at", h.GetScheduledAt().AsTime().Format(time.RFC3339))
 	row("changes", fmt.Sprintf("%d", s.GetChanges()))
-	if Ended(st.GetState()) || st.GetState() == gnomonv1.BatchStatus_MANUAL_REVIEW {
-		row("applied", fmt.Sprintf("%d", st.GetCompleteChanges()))
-		row("rejected", fmt.Sprintf("%d", st.GetFailedChanges()))
-		row("unfinished", fmt.Sprintf("%d", st.GetPendingChanges()))
+	complete, failed, pending := st.GetCompleteChanges(), st.GetFailedChanges(), st.GetPendingChanges()
+	if ofRound(s, p) {
+		complete, failed, pending = p.GetCompleteChanges(), p.GetFailedChanges(), p.GetPendingChanges()
+	}
+	if st.GetState() == gnomonv1.BatchStatus_PROCESSING {
+		row("progress", fmt.Sprintf("%d of %d changes are finished; the pending activity tells where it is", complete+failed, s.GetChanges()))
+	}
+	if st.GetState() != gnomonv1.BatchStatus_PENDING {
+		row("applied", fmt.Sprintf("%d", complete))
+		row("rejected", fmt.Sprintf("%d", failed))
+		row("unfinished", fmt.Sprintf("%d", pending))
 	}
 	if st.GetRound() > 0 {
 		row("round", fmt.Sprintf("%d", st.GetRound()))

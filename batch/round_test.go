@@ -111,8 +111,8 @@ func TestDetailsAreATable(t *testing.T) {
 	s := pending()
 	s.Head.Status.Message = "a|b\nc"
 	require.Equal(t, "2 changes at 2026-11-21T11:00:00Z", StaticSummary(s))
-	require.Contains(t, Details(s), "| state | PENDING |\n")
-	require.Contains(t, Details(s), `| message | a\|b c |`)
+	require.Contains(t, Details(s, nil), "| state | PENDING |\n")
+	require.Contains(t, Details(s, nil), `| message | a\|b c |`)
 }
 
 func TestKeysAreTheSameInAllRounds(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // changes: a task queue of its own, one batch at a time, and nothing more is polled for
 // until that is done (V-13, V-15). Actions do not wait for batches, nor they for actions.
 func registerBatches(c client.Client, quick worker.ActivityRegistry, cfg Config, identity string) worker.Worker {
-	b := &activities.Batches{Store: cfg.Store, Kinds: cfg.Changes, Notices: cfg.Notices, Log: cfg.Logger, Worker: identity}
+	b := &activities.Batches{Store: cfg.Store, Kinds: cfg.Changes, Notices: cfg.Notices, Log: cfg.Logger, Worker: identity, Teller: activities.NewTeller(c)}
 	quick.RegisterActivityWithOptions(b.AcceptBatch, activity.RegisterOptions{Name: workflowv1.AcceptBatchActivity})
 	quick.RegisterActivityWithOptions(b.StoreBatch, activity.RegisterOptions{Name: workflowv1.StoreBatchActivity})
 	quick.RegisterActivityWithOptions(b.AbandonBatch, activity.RegisterOptions{Name: workflowv1.AbandonBatchActivity})

@@ -46,6 +46,8 @@ type batchRun struct {
 	// process is the round that runs, or its end if its attempts were spent.
 	process    workflow.Future
 	processing *workflowv1.ProcessBatchInput
+	// progress is what the round's worker told last, for people.
+	progress   *workflowv1.BatchProgress
 	abandoning bool
 
 	write   workflow.Future
@@ -143,7 +145,7 @@ func (b *batchRun) finished() bool {
 // describe shows the state in the Web UI, as its current details, and marks what a
 // person filters by.
 func (b *batchRun) describe() {
-	workflow.SetCurrentDetails(b.ctx, batch.Details(b.state))
+	workflow.SetCurrentDetails(b.ctx, batch.Details(b.state, b.progress))
 	name := outcomeOf(b.state)
 	if name == b.outcome {
 		return

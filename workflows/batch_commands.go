@@ -79,12 +79,25 @@ func (b *batchRun) signal(name string) {
 	var raw converter.RawValue
 	err := errors.New("its payload could not be decoded")
 	if workflow.GetSignalChannel(b.ctx, name).ReceiveAsync(&raw) {
-		var c *workflowv1.BatchCommand
-		if c, err = readPayload(raw, &workflowv1.BatchCommand{}); err == nil {
-			err = b.apply(name, c)
-		}
+		err = b.hear(name, raw)
 	}
 	b.drop(name, err)
+}
+
+// hear applies one signal.
+func (b *batchRun) hear(name string, raw converter.RawValue) error {
+	if name == workflowv1.SignalBatchProgress {
+		p, err := readPayload(raw, &workflowv1.BatchProgress{})
+		if err == nil {
+			b.progress = batch.Further(b.state, b.progress, p)
+		}
+		return err
+	}
+	c, err := readPayload(raw, &workflowv1.BatchCommand{})
+	if err != nil {
+		return err
+	}
+	return b.apply(name, c)
 }
 
 // drop records a signal that did not fit.

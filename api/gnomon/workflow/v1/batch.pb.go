@@ -554,7 +554,8 @@ func (x *ProcessBatchInput) GetReason() string {
 	return ""
 }
 
-// Where ProcessBatch is; its heartbeat details, a hint for people (V-12).
+// Where ProcessBatch is; its heartbeat details and payload of the signal progress, hints
+// for people (V-12).
 type BatchProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What it does: waits for a lease, validates, applies.
@@ -563,7 +564,9 @@ type BatchProgress struct {
 	CompleteChanges uint32 `protobuf:"varint,3,opt,name=complete_changes,json=completeChanges,proto3" json:"complete_changes,omitempty"`
 	FailedChanges   uint32 `protobuf:"varint,4,opt,name=failed_changes,json=failedChanges,proto3" json:"failed_changes,omitempty"`
 	// Index of the change that was begun last.
-	ChangeIndex   uint32 `protobuf:"varint,5,opt,name=change_index,json=changeIndex,proto3" json:"change_index,omitempty"`
+	ChangeIndex uint32 `protobuf:"varint,5,opt,name=change_index,json=changeIndex,proto3" json:"change_index,omitempty"`
+	// The round it belongs to.
+	Round         uint32 `protobuf:"varint,6,opt,name=round,proto3" json:"round,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -629,6 +632,13 @@ func (x *BatchProgress) GetFailedChanges() uint32 {
 func (x *BatchProgress) GetChangeIndex() uint32 {
 	if x != nil {
 		return x.ChangeIndex
+	}
+	return 0
+}
+
+func (x *BatchProgress) GetRound() uint32 {
+	if x != nil {
+		return x.Round
 	}
 	return 0
 }
@@ -847,13 +857,14 @@ const file_gnomon_workflow_v1_batch_proto_rawDesc = "" +
 	"\x11ProcessBatchInput\x121\n" +
 	"\x04head\x18\x01 \x01(\v2\x1d.gnomon.workflow.v1.BatchHeadR\x04head\x12#\n" +
 	"\rlast_revision\x18\x02 \x01(\x04R\flastRevision\x12\x16\n" +
-	"\x06reason\x18\x03 \x01(\tR\x06reason\"\xc3\x01\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"\xd9\x01\n" +
 	"\rBatchProgress\x12\x14\n" +
 	"\x05doing\x18\x01 \x01(\tR\x05doing\x12'\n" +
 	"\x0fpending_changes\x18\x02 \x01(\rR\x0ependingChanges\x12)\n" +
 	"\x10complete_changes\x18\x03 \x01(\rR\x0fcompleteChanges\x12%\n" +
 	"\x0efailed_changes\x18\x04 \x01(\rR\rfailedChanges\x12!\n" +
-	"\fchange_index\x18\x05 \x01(\rR\vchangeIndex\"c\n" +
+	"\fchange_index\x18\x05 \x01(\rR\vchangeIndex\x12\x14\n" +
+	"\x05round\x18\x06 \x01(\rR\x05round\"c\n" +
 	"\x12ProcessBatchResult\x121\n" +
 	"\x04head\x18\x01 \x01(\v2\x1d.gnomon.workflow.v1.BatchHeadR\x04head\x12\x1a\n" +
 	"\bproblems\x18\x02 \x01(\rR\bproblems\"~\n" +

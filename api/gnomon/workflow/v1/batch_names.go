@@ -22,6 +22,9 @@ const (
 	CommandReschedule = "reschedule"
 	// CommandReview decides about a batch in review.
 	CommandReview = "review"
+	// SignalBatchProgress tells the workflow how far ProcessBatch is, for its current
+	// details (payload BatchProgress). Nothing is decided by it.
+	SignalBatchProgress = "progress"
 	// QueryBatch answers the BatchHead as the workflow has it.
 	QueryBatch = "batch"
 
