@@ -1,10 +1,12 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 
 	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -17,6 +19,7 @@ import (
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 	"gnomon/batch"
 	"gnomon/changes"
+	"gnomon/rule"
 	"gnomon/store"
 )
 
@@ -26,9 +29,9 @@ import (
 // always has a workflow, and a workflow that runs always has contents (V-04).
 func (s *Batches) CreateBatch(ctx context.Context, req *gnomonv1.CreateBatchRequest) (*gnomonv1.Batch, error) {
 	now := s.Now()
-	bad := append(under("batch", batch.Validate(req.GetBatch(), now)), requestIDRule(req.GetRequestId())...)
-	if len(bad) > 0 && !s.known(ctx, req) {
-		return nil, invalid(bad, "")
+	bad, badID := batch.Validate(req.GetBatch(), now), requestIDRule(req.GetRequestId())
+	if len(bad)+len(badID) > 0 && !s.known(ctx, req) {
+		return nil, s.objections(ctx, req.GetBatch(), bad, badID)
 	}
 	b := batch.Normalise(req.GetBatch())
 	if err := mintUID(b, req.GetRequestId()); err != nil {
@@ -37,8 +40,12 @@ func (s *Batches) CreateBatch(ctx context.Context, req *gnomonv1.CreateBatchRequ
 	if first, err := s.standing(ctx, b, req.GetRequestId()); first != nil || err != nil {
 		return first, err
 	}
-	if err := s.validate(ctx, b); err != nil {
+	problems, err := s.judge(ctx, b, batch.Sound(b, nil))
+	if err != nil {
 		return nil, err
+	}
+	if len(problems) > 0 {
+		return nil, refusedForProblems(problems)
 	}
 	fresh := batch.Fresh(b, now)
 	if req.GetValidateOnly() {
@@ -102,24 +109,49 @@ func batchRequestIDReused() error {
 	return invalidField("request_id", "REQUEST_ID_REUSED", "was used for something else about this batch")
 }
 
-// validate has the kinds of changes judge the batch against the world (V-03).
-func (s *Batches) validate(ctx context.Context, b *gnomonv1.Batch) error {
+// objections refuse a batch that breaks rules. What stands against its other changes in the
+// world is named too, so that a person mends all of it at once (V-03); a world that does
+// not answer hides nothing that is known.
+func (s *Batches) objections(ctx context.Context, wanted *gnomonv1.Batch, bad, badID []rule.Violation) error {
+	b := batch.Normalise(wanted)
+	b.Uid = uuid.NewString()
+	if len(idRule(b.GetId())) > 0 {
+		b.Id = "" // what breaks the rules is told to nobody
+	}
+	problems := batch.Problems(bad)
+	found, err := s.judge(ctx, b, batch.Sound(b, bad))
+	if err != nil {
+		s.Logger.DebugContext(ctx, "The changes of a refused batch could not be validated.", "error", err)
+	}
+	problems = append(problems, found...)
+	// In the order of the changes, what is about the whole batch first.
+	slices.SortStableFunc(problems, func(a, b *gnomonv1.Problem) int { return cmp.Compare(place(a), place(b)) })
+	return refusedForProblems(problems, badID...)
+}
+
+// place is the index of a problem's change, -1 for one of the whole batch.
+func place(p *gnomonv1.Problem) int32 {
+	if p.ChangeIndex == nil {
+		return -1
+	}
+	return p.GetChangeIndex()
+}
+
+// judge has the kinds of changes judge those changes of a batch against the world (V-03).
+func (s *Batches) judge(ctx context.Context, b *gnomonv1.Batch, indices []int) ([]*gnomonv1.Problem, error) {
 	of := changes.Batch{ID: b.GetId(), UID: b.GetUid(), ScheduledAt: b.GetScheduledAt().AsTime(), Labels: b.GetLabels()}
-	all := make([]changes.Subject, len(b.GetChanges()))
-	for i, c := range b.GetChanges() {
-		all[i] = changes.Subject{Index: i, Change: c}
+	all := make([]changes.Subject, len(indices))
+	for i, index := range indices {
+		all[i] = changes.Subject{Index: index, Change: b.GetChanges()[index]}
 	}
 	problems, err := s.Changes.Validate(ctx, of, all)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return fromContext(ctx.Err())
+		return nil, fromContext(ctx.Err())
 	case err != nil:
-		return unavailable(reasonUnvalidated, "the changes could not be validated: "+err.Error(), err)
-	case len(problems) > 0:
-		return refusedForProblems(problems)
-	default:
-		return nil
+		return nil, unavailable(reasonUnvalidated, "the changes could not be validated: "+err.Error(), err)
 	}
+	return problems, nil
 }
 
 // start starts the workflow of a batch. An open one of its id is an error, unless this

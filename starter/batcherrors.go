@@ -2,6 +2,7 @@ package starter
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -11,6 +12,7 @@ import (
 	gnomonv1 "gnomon/api/gnomon/v1"
 	"gnomon/batch"
 	"gnomon/outbound"
+	"gnomon/rule"
 )
 
 // Reasons of errors about batches.
@@ -51,34 +53,47 @@ func batchState(id, state string) error {
 }
 
 // refusedForProblems is the refusal of a batch for what stands against it, hard and soft,
-// of all its changes (V-03).
-func refusedForProblems(problems []*gnomonv1.Problem) error {
+// of all its changes (V-03), and for what is wrong with the request around it.
+func refusedForProblems(problems []*gnomonv1.Problem, request ...rule.Violation) error {
 	bad := &errdetails.BadRequest{}
+	for _, v := range request {
+		bad.FieldViolations = append(bad.FieldViolations, &errdetails.BadRequest_FieldViolation{
+			Field: v.Field, Description: v.Description, Reason: v.Rule,
+		})
+	}
+	kept := problems[:min(len(problems), batch.MaxProblems)]
+	for _, p := range kept {
+		bad.FieldViolations = append(bad.FieldViolations, violationOf(p))
+	}
+	count := len(request) + len(problems)
 	var sentences []string
-	for i, p := range problems[:min(len(problems), batch.MaxProblems)] {
-		field := "batch"
-		if p.ChangeIndex != nil {
-			field = joinPath(field, batch.ChangePath(int(p.GetChangeIndex())))
-		}
-		violation := &errdetails.BadRequest_FieldViolation{
-			Field:  joinPath(field, p.GetField()),
-			Reason: p.GetCode(), Description: strings.ToLower(p.GetSeverity().String()) + " problem: " + p.GetMessage(),
-		}
-		bad.FieldViolations = append(bad.FieldViolations, violation)
-		if i < maxMessageViolations {
-			sentences = append(sentences, sentence(violation.GetField(), violation.GetDescription()))
-		}
+	for _, v := range bad.GetFieldViolations()[:min(count, maxMessageViolations)] {
+		sentences = append(sentences, sentence(v.GetField(), v.GetDescription()))
 	}
 	message := strings.Join(sentences, "; ")
-	if more := len(problems) - maxMessageViolations; more > 0 {
+	if more := count - maxMessageViolations; more > 0 {
 		message += fmt.Sprintf("; and %d more", more)
 	}
 	// Problems come from other services: what they say is bounded.
 	message = outbound.Shorten(message, maxProblemMessage)
-	return refuse(codes.InvalidArgument, problems[0].GetCode(), message, map[string]string{
-		"field":    bad.GetFieldViolations()[0].GetField(),
-		"problems": fmt.Sprint(len(problems)),
-	}, protoadapt.MessageV1Of(&gnomonv1.BatchProblems{Problems: problems[:len(bad.GetFieldViolations())]}), bad)
+	first := bad.GetFieldViolations()[0]
+	return refuse(codes.InvalidArgument, first.GetReason(), message, map[string]string{
+		"field":    first.GetField(),
+		"problems": strconv.Itoa(count),
+	}, protoadapt.MessageV1Of(&gnomonv1.BatchProblems{Problems: kept}), bad)
+}
+
+// violationOf is a problem as one of a field of the request.
+func violationOf(p *gnomonv1.Problem) *errdetails.BadRequest_FieldViolation {
+	field := "batch"
+	if p.ChangeIndex != nil {
+		field = joinPath(field, batch.ChangePath(int(p.GetChangeIndex())))
+	}
+	description := p.GetMessage()
+	if p.GetSeverity() == gnomonv1.Problem_SOFT {
+		description = "soft problem: " + description
+	}
+	return &errdetails.BadRequest_FieldViolation{Field: joinPath(field, p.GetField()), Reason: p.GetCode(), Description: description}
 }
 
 // maxProblemMessage is in bytes. Details have all that is said.

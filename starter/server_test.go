@@ -40,6 +40,12 @@ type testServer struct {
 // serve starts a server and stops it when the test ends.
 func serve(t *testing.T, change func(*ServerConfig)) *testServer {
 	t.Helper()
+	return serveServices(t, change, func(own *fakeService) Services { return Services{Actions: own} })
+}
+
+// serveServices is serve with services beside the server's own fake.
+func serveServices(t *testing.T, change func(*ServerConfig), services func(*fakeService) Services) *testServer {
+	t.Helper()
 	s := &testServer{service: newFakeService(), log: &syncBuffer{}}
 	config := ServerConfig{
 		GRPCAddress: "127.0.0.1:0", HTTPAddress: "127.0.0.1:0", ReadyInterval: 10 * time.Millisecond,
@@ -49,7 +55,7 @@ func serve(t *testing.T, change func(*ServerConfig)) *testServer {
 		change(&config)
 	}
 	var err error
-	s.Server, err = NewServer(config, Services{Actions: s.service}, func(context.Context) error {
+	s.Server, err = NewServer(config, services(s.service), func(context.Context) error {
 		if broken := s.ready.Load(); broken != nil {
 			return *broken
 		}

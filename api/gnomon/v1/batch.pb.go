@@ -709,7 +709,7 @@ type Problem struct {
 	// For people; at most 1 KiB. Never a secret.
 	Message string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
 	// The path of the field within the change, where one is to blame, such as
-	// dns_record.ttl.
+	// dns_record.ttl; within the batch, such as scheduled_at, where no change is to blame.
 	Field         string `protobuf:"bytes,5,opt,name=field,proto3" json:"field,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -780,10 +780,12 @@ func (x *Problem) GetField() string {
 	return ""
 }
 
-// Detail of an INVALID_ARGUMENT that refuses a batch for its problems.
+// Detail of an INVALID_ARGUMENT that refuses a batch for its problems: what breaks the
+// rules, which is hard, and what stands against its other changes in the world.
 type BatchProblems struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the order of the changes. At most 1,000.
+	// In the order of the changes, what is about the whole batch first. At most 1,000; the
+	// ErrorInfo says how many there are.
 	Problems      []*Problem `protobuf:"bytes,1,rep,name=problems,proto3" json:"problems,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -42,8 +42,10 @@ const (
 type BatchServiceClient interface {
 	// Validates all changes, now and against the world, and accepts the batch as PENDING.
 	// Any problem, hard or soft, refuses it: INVALID_ARGUMENT with all problems of all
-	// changes in the detail BatchProblems, and nothing is stored. ALREADY_EXISTS if the id
-	// was ever used. UNAVAILABLE if a change could not be validated.
+	// changes in the detail BatchProblems, and nothing is stored. Changes that break rules
+	// are not asked about in the world; the others are judged as if they were not there.
+	// ALREADY_EXISTS if the id was ever used. UNAVAILABLE if a change could not be
+	// validated and nothing else is wrong.
 	CreateBatch(ctx context.Context, in *CreateBatchRequest, opts ...grpc.CallOption) (*Batch, error)
 	// One batch with all its changes and what became of each.
 	GetBatch(ctx context.Context, in *GetBatchRequest, opts ...grpc.CallOption) (*Batch, error)
@@ -162,8 +164,10 @@ type BatchService_WatchBatchClient = grpc.ServerStreamingClient[WatchBatchRespon
 type BatchServiceServer interface {
 	// Validates all changes, now and against the world, and accepts the batch as PENDING.
 	// Any problem, hard or soft, refuses it: INVALID_ARGUMENT with all problems of all
-	// changes in the detail BatchProblems, and nothing is stored. ALREADY_EXISTS if the id
-	// was ever used. UNAVAILABLE if a change could not be validated.
+	// changes in the detail BatchProblems, and nothing is stored. Changes that break rules
+	// are not asked about in the world; the others are judged as if they were not there.
+	// ALREADY_EXISTS if the id was ever used. UNAVAILABLE if a change could not be
+	// validated and nothing else is wrong.
 	CreateBatch(context.Context, *CreateBatchRequest) (*Batch, error)
 	// One batch with all its changes and what became of each.
 	GetBatch(context.Context, *GetBatchRequest) (*Batch, error)
