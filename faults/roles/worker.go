@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
 
+	"gnomon/changes/kinds"
 	"gnomon/store/faulty"
 	"gnomon/store/open"
 	"gnomon/worker"
@@ -15,7 +16,7 @@ import (
 // faultyWorker is the worker with a store that misbehaves when told to and performers
 // that do when their URL says so. It prints "polls".
 func faultyWorker() *cobra.Command {
-	var temporalAddress, storeName string
+	var temporalAddress, storeName, taskQueue, dnsZones string
 	var heartbeat time.Duration
 	var pollers int
 	cmd := &cobra.Command{
@@ -33,7 +34,13 @@ func faultyWorker() *cobra.Command {
 			}
 			defer inner.Close()
 			rows := faulty.New(inner, 2)
+			changes, err := kinds.Open(dnsZones)
+			if err != nil {
+				return err
+			}
+			defer changes.Close() //nolint:errcheck // connections, and the process ends
 			cfg := worker.Config{
+				TaskQueue: taskQueue, Changes: changes,
 				Store: rows, HeartbeatTimeout: heartbeat, StopGrace: time.Second, Pollers: pollers, Build: "faulty",
 			}
 			cfg.Performers.HTTP.Transport = newPlanted()
@@ -54,6 +61,8 @@ func faultyWorker() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&temporalAddress, "temporal-address", "", "Temporal's")
 	f.StringVar(&storeName, "store", "", "the mirror")
+	f.StringVar(&taskQueue, "task-queue", "", "task queue of workflows and activities")
+	f.StringVar(&dnsZones, "dns-zones", "", "file of the zones that batches change")
 	f.DurationVar(&heartbeat, "heartbeat-timeout", 2*time.Second, "silence that means interrupted")
 	f.IntVar(&pollers, "pollers", 4, "open polls of each kind")
 	return cmd

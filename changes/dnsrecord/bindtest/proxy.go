@@ -33,9 +33,9 @@ type Watch struct {
 	// Asked is called when the worker has sent the update and before the server has it.
 	// The update goes on only if it returns true.
 	Asked func(*dns.Msg) bool
-	// Answered is called when the server has answered and before the worker knows. The
-	// answer goes on only if it returns true.
-	Answered func(*dns.Msg) bool
+	// Answered is called when the server has answered and before the worker knows, with
+	// the update and the answer. The answer goes on only if it returns true.
+	Answered func(update, answer *dns.Msg) bool
 	// Told is called when the answer was passed on.
 	Told func(*dns.Msg)
 }
@@ -130,8 +130,11 @@ func (p *Proxy) exchange(worker, server net.Conn, ask []byte) bool {
 	if err != nil {
 		return false
 	}
-	if update && w.Answered != nil && !w.Answered(m) {
-		return false
+	if update && w.Answered != nil {
+		r := new(dns.Msg)
+		if err := r.Unpack(answer[2:]); err != nil || !w.Answered(m, r) {
+			return false
+		}
 	}
 	if _, err := worker.Write(answer); err != nil {
 		return false

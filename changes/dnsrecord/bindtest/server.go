@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -229,12 +228,11 @@ func (s *Server) gone() {
 // Freeze stops the process (SIGSTOP): connections are taken and nobody answers.
 func (s *Server) Freeze(t *testing.T) {
 	t.Helper()
-	require.NoError(t, s.named.Signal(syscall.SIGSTOP))
-	require.Eventually(t, func() bool { return frozen(s.named.PID()) }, startWithin, time.Millisecond)
+	require.NoError(t, s.named.Freeze(t.Context()))
 }
 
 // Thaw ends Freeze.
-func (s *Server) Thaw() { _ = s.named.Signal(syscall.SIGCONT) }
+func (s *Server) Thaw() { s.named.Thaw() }
 
 // Log is what named wrote.
 func (s *Server) Log() string {
