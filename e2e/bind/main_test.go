@@ -1,0 +1,37 @@
+package bind
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+
+	"gnomon/devserver"
+	"gnomon/faults/roles"
+	"gnomon/starter"
+)
+
+// temporal is the server that the tests of this process share.
+var temporal *devserver.Server
+
+func TestMain(m *testing.M) {
+	if roles.Asked() {
+		os.Exit(roles.Play())
+	}
+	os.Exit(runTests(m))
+}
+
+func runTests(m *testing.M) int {
+	var err error
+	temporal, err = devserver.Start(context.Background(), devserver.Config{
+		UIPort: devserver.NoUI, SearchAttributes: starter.SearchAttributes(),
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer temporal.Stop()
+	return m.Run()
+}
