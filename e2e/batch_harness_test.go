@@ -143,6 +143,16 @@ func (b *bureau) ends(t *testing.T, id string) *gnomonv1.BatchStatus {
 	return st
 }
 
+// settles waits until the workflow of a batch has decided upon all it knows.
+func (b *bureau) settles(t *testing.T, id string) {
+	t.Helper()
+	eventually(t, startWithin, id+" has nothing to decide", func() bool {
+		seen, err := b.client.DescribeWorkflowExecution(t.Context(), workflowv1.BatchWorkflowID(id), "")
+		require.NoError(t, err)
+		return seen.GetPendingWorkflowTask() == nil
+	})
+}
+
 // details are the current details that the Web UI shows.
 func (b *bureau) details(t *testing.T, id string) string {
 	t.Helper()

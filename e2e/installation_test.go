@@ -160,8 +160,14 @@ func (i *installation) closed(t *testing.T, id string, within time.Duration) *gn
 // events are the history of the newest run of an action.
 func (i *installation) events(t *testing.T, id string) []*historypb.HistoryEvent {
 	t.Helper()
+	return i.history(t, workflowv1.WorkflowID(id))
+}
+
+// history is that of the newest run of a workflow.
+func (i *installation) history(t *testing.T, workflowID string) []*historypb.HistoryEvent {
+	t.Helper()
 	var all []*historypb.HistoryEvent
-	pages := i.client.GetWorkflowHistory(t.Context(), workflowv1.WorkflowID(id), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	pages := i.client.GetWorkflowHistory(t.Context(), workflowID, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for pages.HasNext() {
 		e, err := pages.Next()
 		require.NoError(t, err)
