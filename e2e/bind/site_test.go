@@ -154,6 +154,12 @@ func (s *site) get(t *testing.T, id string) *gnomonv1.Batch {
 // itself, which fails the test.
 func (s *site) reaches(t *testing.T, id string, want gnomonv1.BatchStatus_State) *gnomonv1.Batch {
 	t.Helper()
+	return s.reachesIn(t, id, 0, want)
+}
+
+// reachesIn is reaches in a round or a later one: what was before a review is passed over.
+func (s *site) reachesIn(t *testing.T, id string, round uint32, want gnomonv1.BatchStatus_State) *gnomonv1.Batch {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	watch, err := s.client.WatchBatch(ctx, &gnomonv1.WatchBatchRequest{Id: id})
@@ -162,6 +168,9 @@ func (s *site) reaches(t *testing.T, id string, want gnomonv1.BatchStatus_State)
 		r, err := watch.Recv()
 		require.NoError(t, err, "batch %s is not %s", id, want)
 		st := r.GetBatch().GetStatus()
+		if st.GetRound() < round {
+			continue
+		}
 		if st.GetState() == want {
 			return r.GetBatch()
 		}
