@@ -114,7 +114,7 @@ func (a *attempt) ending(ctx context.Context, r returned) life.Ending {
 	switch {
 	case r.err == nil:
 		return e
-	case r.panicked:
+	case r.panicked, performers.IsInterruption(r.err):
 		e.Outcome = gnomonv1.AttemptStatus_INTERRUPTED
 	case errors.Is(context.Cause(ctx), errStopping):
 		e.Outcome, e.Immediate = gnomonv1.AttemptStatus_INTERRUPTED, true

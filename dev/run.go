@@ -77,12 +77,9 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 	if err := checkPorts(ctx, o); err != nil {
 		return err
 	}
-	storeName, temporalDir := "sqlite:"+sqlite.MemoryPath, ""
-	if !o.ephemeral {
-		if err := os.MkdirAll(o.dataDir, 0o750); err != nil {
-			return fmt.Errorf("--data-dir: %w", err)
-		}
-		storeName, temporalDir = "sqlite:"+filepath.Join(o.dataDir, "gnomon.db"), o.dataDir
+	storeName, temporalDir, err := places(o)
+	if err != nil {
+		return err
 	}
 	fmt.Fprintln(people, "Temporal is starting ...")
 	temporal, err := devserver.Start(ctx, devserver.Config{
@@ -97,15 +94,10 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	traces, err := tracing.FromEnvironment(ctx, "gnomon-dev", "", log)
+	traces, err := trace(ctx, log, &parts)
 	if err != nil {
 		return err
 	}
-	parts.add(func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-		defer cancel()
-		logged(log, "traces", traces.Shutdown(end))
-	})
 	c, err := client.DialContext(ctx, traces.Client(client.Options{
 		HostPort: temporal.Address(), Identity: worker.Identity("dev"), Logger: sdklog.NewStructuredLogger(log),
 		MetricsHandler: registry.Temporal(),
@@ -154,6 +146,31 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 	case err := <-facade.Failed():
 		return err
 	}
+}
+
+// trace begins what the OTEL_* variables ask for.
+func trace(ctx context.Context, log *slog.Logger, parts *closers) (*tracing.Tracing, error) {
+	traces, err := tracing.FromEnvironment(ctx, "gnomon-dev", "", log)
+	if err != nil {
+		return nil, err
+	}
+	parts.add(func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		logged(log, "traces", traces.Shutdown(end))
+	})
+	return traces, nil
+}
+
+// places are where store and Temporal keep what they have.
+func places(o options) (storeName, temporalDir string, err error) {
+	if o.ephemeral {
+		return "sqlite:" + sqlite.MemoryPath, "", nil
+	}
+	if err := os.MkdirAll(o.dataDir, 0o750); err != nil {
+		return "", "", fmt.Errorf("--data-dir: %w", err)
+	}
+	return "sqlite:" + filepath.Join(o.dataDir, "gnomon.db"), o.dataDir, nil
 }
 
 func startWorker(c client.Client, rows store.Store, registry *metrics.Registry, o options, log *slog.Logger, parts *closers) error {

@@ -48,6 +48,19 @@ func Starter(build string) *cobra.Command {
 	return cmd
 }
 
+// facadeOf is the facade with all of its services.
+func facadeOf(config starter.Config, server starter.ServerConfig) (*starter.Server, error) {
+	actions, err := starter.NewActions(config)
+	if err != nil {
+		return nil, err
+	}
+	batches, err := starter.NewBatches(config)
+	if err != nil {
+		return nil, err
+	}
+	return starter.NewServer(server, starter.Services{Actions: actions, Batches: batches}, actions.Ready)
+}
+
 // serve runs the facade until the command's context ends.
 func (s *settings) serve(cmd *cobra.Command, build string, server starter.ServerConfig, applyTimeout, shutdownDelay time.Duration) error {
 	ctx := cmd.Context()
@@ -90,17 +103,9 @@ func (s *settings) serve(cmd *cobra.Command, build string, server starter.Server
 		Client: c, Namespace: namespace, TaskQueue: s.taskQueue, Store: rows, Changes: changing,
 		AllowMockActions: s.allowMock, ApplyTimeout: applyTimeout, Logger: log,
 	}
-	service, err := starter.NewActions(config)
-	if err != nil {
-		return err
-	}
-	batches, err := starter.NewBatches(config)
-	if err != nil {
-		return err
-	}
 	measures := metrics.NewFacade(s.observing.registry)
 	server.Logger, server.Tracing, server.Options = log, s.tracing, measures.ServerOptions()
-	facade, err := starter.NewServer(server, starter.Services{Actions: service, Batches: batches}, service.Ready)
+	facade, err := facadeOf(config, server)
 	if err != nil {
 		return err
 	}

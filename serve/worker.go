@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gnomon/activities/isolation"
 	"gnomon/activities/performers"
 	"gnomon/changes/kinds"
 	"gnomon/metrics"
@@ -40,6 +41,7 @@ func Worker(build string) *cobra.Command {
 	f.DurationVar(&cfg.HeartbeatTimeout, "heartbeat-timeout", 10*time.Second, "silence after which an attempt counts as interrupted (env GNOMON_HEARTBEAT_TIMEOUT)")
 	f.DurationVar(&cfg.StopGrace, "stop-grace", 10*time.Second, "how long attempts may go on when the worker stops (env GNOMON_STOP_GRACE)")
 	f.IntVar(&cfg.MaxAttempts, "max-attempts", 1000, "attempts at once in this process (env GNOMON_MAX_ATTEMPTS)")
+	f.BoolVar(&cfg.Isolate, "isolate-performers", isolation.Supported, "perform actions in a process of their own, so that one that loops or crashes does not reach the others (env GNOMON_ISOLATE_PERFORMERS)")
 	f.IntVar(&cfg.Pollers, "pollers", 16, "open polls of each kind (env GNOMON_POLLERS)")
 	f.DurationVar(&cfg.ReconcileInterval, "reconcile-interval", 10*time.Minute, "pause between two rounds of the reconciler, 0 for no reconciler; the worker started last decides (env GNOMON_RECONCILE_INTERVAL)")
 	f.Float64Var(&cfg.ReconcileRate, "reconcile-rate", reconcile.DefaultRate, "actions that the reconciler looks at a second (env GNOMON_RECONCILE_RATE)")
@@ -56,6 +58,15 @@ func (s *settings) work(cmd *cobra.Command, cfg worker.Config, notifications str
 	if err != nil {
 		return err
 	}
+	cfg.Performers.AllowMock = s.allowMock
+	endTraces, err := s.trace(ctx, "gnomon-worker", cfg.Build, log)
+	if err != nil {
+		return err
+	}
+	defer endTraces()
+	if asked, err := worker.PerformForParent(cfg.Performers, log); asked {
+		return err
+	}
 	if cfg.Changes, err = kinds.Open(s.dnsZones); err != nil {
 		return err
 	}
@@ -69,11 +80,6 @@ func (s *settings) work(cmd *cobra.Command, cfg worker.Config, notifications str
 	if err := s.observing.begin(cfg.Build); err != nil {
 		return err
 	}
-	endTraces, err := s.trace(ctx, "gnomon-worker", cfg.Build, log)
-	if err != nil {
-		return err
-	}
-	defer endTraces()
 	c, _, err := s.dial(ctx, worker.Identity(cfg.Build), log)
 	if err != nil {
 		return err
@@ -91,7 +97,6 @@ func (s *settings) work(cmd *cobra.Command, cfg worker.Config, notifications str
 	defer s.observing.close(log)
 	cfg.Metrics = metrics.NewWorker(s.observing.registry)
 	cfg.TaskQueue, cfg.Store, cfg.Logger = s.taskQueue, rows, log
-	cfg.Performers.AllowMock = s.allowMock
 	w, err := worker.New(c, cfg)
 	if err != nil {
 		return err

@@ -59,3 +59,17 @@ func InjectRPC(ctx context.Context) context.Context {
 	}
 	return metadata.AppendToOutgoingContext(ctx, pairs...)
 }
+
+// ExtractRPC goes on with the trace that [InjectRPC] put into the metadata of a call
+// which is served with ctx.
+func ExtractRPC(ctx context.Context) context.Context {
+	in, ok := metadata.FromIncomingContext(ctx)
+	if !ok {
+		return ctx
+	}
+	carrier := propagation.MapCarrier{}
+	for key, values := range in {
+		carrier[key] = strings.Join(values, ",")
+	}
+	return propagator.Extract(ctx, carrier)
+}

@@ -23,6 +23,11 @@ type Config struct {
 	Store store.Store
 	// Performers configures the kinds of actions.
 	Performers performers.Config
+	// Isolate has actions performed in a process of their own, so that a performer that
+	// loops or brings its process down does not reach the others (F11). The process is
+	// this program again: its main must then call [PerformForParent] before New, and do
+	// nothing else if that was asked for. Default: in this process.
+	Isolate bool
 	// Changes are the kinds of changes of batches. The facade should have the same.
 	Changes changes.Set
 	// Notices are the channels by which people are told of batches.

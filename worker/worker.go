@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"gnomon/activities"
+	"gnomon/activities/isolation"
 	"gnomon/activities/performers"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 	"gnomon/reconcile"
@@ -24,6 +25,8 @@ type Worker struct {
 	temporal worker.Worker
 	batches  worker.Worker
 	mirror   *activities.Mirror
+	// isolated is the performers' process, nil where they are in this one.
+	isolated *isolation.Process
 
 	// beside run from Start to Stop.
 	beside  []func(context.Context)
@@ -59,6 +62,12 @@ func New(c client.Client, cfg Config) (*Worker, error) {
 	}
 	identity := Identity(cfg.Build)
 	w := &Worker{mirror: activities.NewMirror(cfg.Store, cfg.Logger).Measured(cfg.Metrics)}
+	if cfg.Isolate {
+		if w.isolated, err = isolation.Start(cfg.Logger); err != nil {
+			return nil, err
+		}
+		set = w.isolated.Set(set)
+	}
 	w.beside = []func(context.Context){
 		func(ctx context.Context) { purge(ctx, cfg.Store, cfg.Logger) },
 		func(ctx context.Context) {
@@ -123,6 +132,9 @@ func (w *Worker) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), stopMargin)
 	defer cancel()
 	w.mirror.Close(ctx)
+	if w.isolated != nil {
+		w.isolated.Close()
+	}
 }
 
 // Identity names this process for people: host, build, process id (M-58).

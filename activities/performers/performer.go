@@ -52,6 +52,26 @@ func IsPermanent(err error) bool {
 	return errors.As(err, &p)
 }
 
+// Interruption marks an error as saying nothing about what was asked for: the attempt
+// did not fail, but was lost with the process that made it, and counts as interrupted
+// (M-38). Interruption(nil) is nil.
+func Interruption(err error) error {
+	if err == nil {
+		return nil
+	}
+	return interruption{err}
+}
+
+// IsInterruption says whether err, or what it wraps, was marked by Interruption.
+func IsInterruption(err error) bool {
+	var i interruption
+	return errors.As(err, &i)
+}
+
+type interruption struct{ error }
+
+func (i interruption) Unwrap() error { return i.error }
+
 type permanentError struct{ error }
 
 func (p permanentError) Unwrap() error { return p.error }

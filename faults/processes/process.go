@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"gnomon/spawn"
 )
 
 // RoleVariable is the environment variable that tells a process its role.
@@ -56,7 +58,7 @@ func StartCommand(name string, cmd *exec.Cmd) (*Process, error) {
 	if p.in, err = cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	if err := spawn(cmd); err != nil {
+	if err := spawn.Start(cmd, 0); err != nil {
 		return nil, fmt.Errorf("%s does not start: %w", name, err)
 	}
 	go func() {

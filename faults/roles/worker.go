@@ -2,6 +2,7 @@ package roles
 
 import (
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,13 @@ func faultyWorker() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
+			cfg := worker.Config{
+				TaskQueue: taskQueue, HeartbeatTimeout: heartbeat, StopGrace: time.Second, Pollers: pollers, Isolate: true, Build: "faulty",
+			}
+			cfg.Performers.HTTP.Transport = newPlanted()
+			if asked, err := worker.PerformForParent(cfg.Performers, slog.Default()); asked {
+				return err
+			}
 			c, err := client.DialContext(ctx, client.Options{HostPort: temporalAddress, Identity: worker.Identity("faulty")})
 			if err != nil {
 				return err
@@ -39,11 +47,7 @@ func faultyWorker() *cobra.Command {
 				return err
 			}
 			defer changes.Close() //nolint:errcheck // connections, and the process ends
-			cfg := worker.Config{
-				TaskQueue: taskQueue, Changes: changes,
-				Store: rows, HeartbeatTimeout: heartbeat, StopGrace: time.Second, Pollers: pollers, Build: "faulty",
-			}
-			cfg.Performers.HTTP.Transport = newPlanted()
+			cfg.Store, cfg.Changes = rows, changes
 			w, err := worker.New(c, cfg)
 			if err != nil {
 				return err

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package processes
-
-import "os/exec"
-
-// spawn starts cmd; what outlives a panic of this process is for the person there.
-func spawn(cmd *exec.Cmd) error { return cmd.Start() }
