@@ -154,7 +154,7 @@ func (b *bureau) standInEveryState(t *testing.T) map[gnomonv1.BatchStatus_State]
 			b.settles(t, id)
 		case gnomonv1.BatchStatus_PROCESSING:
 			eventually(t, startWithin, "its progress is told", func() bool {
-				return strings.Contains(b.details(t, id), "1 of 2 changes are finished")
+				return b.shows(t, id, "1 of 2 changes are finished")
 			})
 			b.settles(t, id)
 		case gnomonv1.BatchStatus_PENDING:
