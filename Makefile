@@ -52,8 +52,8 @@ record: ## Record histories of every state for the replay tests
 	go test -count 1 -timeout $(TEST_TIMEOUT) ./replay/record -record
 
 .PHONY: faults
-faults: ## Break real processes (FAULTS="F1 F2", MINUTES=25, FAULTS_FLAGS="-o json")
-	go run ./faults --commit "$$(git describe --always --dirty 2>/dev/null)" --faults "$(FAULTS)" --minutes $(or $(MINUTES),25) $(FAULTS_FLAGS)
+faults: ## Break real processes (FAULTS="F1 F2", STORE=ydb, MINUTES=25, FAULTS_FLAGS="-o json")
+	go run ./faults --store "$(or $(STORE),sqlite)" --commit "$$(git describe --always --dirty 2>/dev/null)" --faults "$(FAULTS)" --minutes $(or $(MINUTES),25) $(FAULTS_FLAGS)
 
 .PHONY: mutants
 mutants: ## Plant bugs one at a time; fails if the tests miss one (NAMES='key-* pause-*')

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gnomon/faults/scenarios"
+	"gnomon/faults/site"
 	"gnomon/faults/verdict"
 )
 
@@ -28,7 +29,7 @@ var errBroken = errors.New("a promise was broken")
 
 // command is `go run ./faults`.
 func command() *cobra.Command {
-	var only string
+	var only, rows string
 	var minutes float64
 	var o options
 	cmd := &cobra.Command{
@@ -44,11 +45,12 @@ func command() *cobra.Command {
 			if minutes <= 0 {
 				return fmt.Errorf("--minutes is %v and must be above 0", minutes)
 			}
-			var err error
-			if o.some, err = scenarios.Of(strings.Fields(only)); err != nil {
+			some, err := chosen(strings.Fields(only), site.Rows(rows))
+			if err != nil {
 				return err
 			}
-			o.scale, o.full = scenarios.Full(), only == "" && minutes >= fullMinutes
+			o.some = some
+			o.scale, o.full = scenarios.Full(), only == "" && site.Rows(rows) == site.SQLite && minutes >= fullMinutes
 			if minutes != fullMinutes {
 				o.scale = o.scale.Part(minutes / fullMinutes)
 			}
@@ -57,11 +59,27 @@ func command() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&only, "faults", "", `only these, such as "F1 F2" (default all)`)
+	f.StringVar(&rows, "store", string(site.SQLite), "what the rows are in: sqlite, or ydb for YDB's double, with F5 and F6 only if no faults are named")
 	f.Float64Var(&minutes, "minutes", fullMinutes, "about how long all of them may take; less injects less")
 	f.StringVar(&o.dir, "dir", "", "where the records go and stay (default: a temporary directory, kept if a promise was broken)")
 	f.StringVarP(&o.output, "output", "o", "text", "text or json")
 	f.StringVar(&o.commit, "commit", "", "what is tested, told above the table")
 	return cmd
+}
+
+// chosen are the scenarios of some faults with their rows where they are to be.
+func chosen(faults []string, rows site.Rows) ([]scenarios.Scenario, error) {
+	if rows != site.SQLite && rows != site.YDB {
+		return nil, fmt.Errorf("--store is %q and must be %s or %s", rows, site.SQLite, site.YDB)
+	}
+	if rows == site.YDB && len(faults) == 0 {
+		faults = scenarios.OfTheStore
+	}
+	some, err := scenarios.Of(faults)
+	for i := range some {
+		some[i] = some[i].On(rows)
+	}
+	return some, err
 }
 
 // options are the command's flags.

@@ -22,11 +22,11 @@ func faultyStarter() *cobra.Command {
 	cmd := &cobra.Command{
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, die := cmd.Context(), &failpoint{}
+			ctx, faults := cmd.Context(), &inside{}
 			c, err := client.DialContext(ctx, client.Options{
 				HostPort: temporalAddress,
 				ConnectionOptions: client.ConnectionOptions{
-					DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(die.intercept)},
+					DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(faults.die.intercept)},
 				},
 			})
 			if err != nil {
@@ -38,9 +38,9 @@ func faultyStarter() *cobra.Command {
 				return err
 			}
 			defer inner.Close()
-			rows := faulty.New(inner, 1)
+			faults.rows = faulty.New(inner, 1)
 			service, err := starter.NewActions(starter.Config{
-				Client: c, Store: rows, Now: func() time.Time { return time.Now().Add(clockOff) },
+				Client: c, Store: faults.rows, Now: func() time.Time { return time.Now().Add(clockOff) },
 			})
 			if err != nil {
 				return err
@@ -53,7 +53,7 @@ func faultyStarter() *cobra.Command {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), facade.GRPCAddr())
-			go obey(cmd.InOrStdin(), cmd.OutOrStdout(), rows, die)
+			go obey(cmd.InOrStdin(), cmd.OutOrStdout(), faults.carryOut)
 			<-ctx.Done()
 			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 			defer cancel()

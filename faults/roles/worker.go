@@ -41,13 +41,13 @@ func faultyWorker() *cobra.Command {
 				return err
 			}
 			defer inner.Close()
-			rows := faulty.New(inner, 2)
+			faults := &inside{rows: faulty.New(inner, 2)}
 			changes, err := kinds.Open(dnsZones)
 			if err != nil {
 				return err
 			}
 			defer changes.Close() //nolint:errcheck // connections, and the process ends
-			cfg.Store, cfg.Changes = rows, changes
+			cfg.Store, cfg.Changes = faults.rows, changes
 			w, err := worker.New(c, cfg)
 			if err != nil {
 				return err
@@ -56,7 +56,7 @@ func faultyWorker() *cobra.Command {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), "polls")
-			go obey(cmd.InOrStdin(), cmd.OutOrStdout(), rows, &failpoint{})
+			go obey(cmd.InOrStdin(), cmd.OutOrStdout(), faults.carryOut)
 			<-ctx.Done()
 			w.Stop()
 			return nil

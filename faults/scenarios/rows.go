@@ -2,19 +2,29 @@ package scenarios
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
 	"gnomon/faults/clients"
 	"gnomon/faults/record"
+	"gnomon/faults/roles"
 	"gnomon/store/faulty"
 )
 
-// removed is how many rows are removed by hand.
-const removed = 20
+const (
+	// removed is how many rows are removed by hand.
+	removed = 20
+	// removedDue is how long their actions wait: until all are removed.
+	removedDue = 15 * time.Second
+)
+
+// unsound is a store that does writes twice, shuffled, not at all, and without a reply.
+// YDB has troubles of its own behind that.
+var unsound = trouble{
+	faults: faulty.Faults{Double: 0.5, LoseReply: 0.3, Fail: 0.2, Jitter: 300 * time.Millisecond},
+	behind: roles.Outage{Errors: 0.2, Lost: 0.2},
+}
 
 // rows has the writes of rows doubled, shuffled, failed, and done without a reply
 // (F6). Then rows are removed: the facade answers from Temporal, and the action's next
@@ -23,22 +33,12 @@ func rows(ctx context.Context, p *play) error {
 	if err := p.faultyParts(ctx); err != nil {
 		return err
 	}
-	unsound := faulty.Faults{Double: 0.5, LoseReply: 0.3, Fail: 0.2, Jitter: 300 * time.Millisecond}
-	if err := p.setStore(ctx, unsound); err != nil {
-		return err
-	}
 	err := beside(ctx, func(load context.Context) { p.steady(ctx, load, "m", "/fail-first/2", 150*time.Millisecond) },
 		func() error {
-			at := time.Now()
-			err := passes(ctx, p.scale.Stretch)
 			// Each row of an attempt is a write that any of these may have befallen.
-			p.inject("F6", record.StoreUnsound, at, time.Now(), int(time.Since(at)/(150*time.Millisecond)), "")
-			return err
+			return p.unwell(ctx, "F6", record.StoreUnsound, p.scale.Stretch, unsound, int(p.scale.Stretch/(150*time.Millisecond)))
 		})
 	if err != nil {
-		return err
-	}
-	if err := p.setStore(ctx, faulty.Faults{}); err != nil {
 		return err
 	}
 	return p.remove(ctx)
@@ -46,21 +46,12 @@ func rows(ctx context.Context, p *play) error {
 
 // remove removes rows of actions that wait.
 func (p *play) remove(ctx context.Context) error {
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(p.Dir, record.StoreFile)+"?_pragma=busy_timeout(5000)")
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	answered, due := int64(0), time.Now().Add(8*time.Second)
+	answered, due := int64(0), time.Now().Add(removedDue)
 	for n := range removed {
 		id := fmt.Sprintf("gone-%d", n)
 		p.client.Create(ctx, clients.Who{}, id, p.Target, record.Spec{Path: "/ok", Due: due})
-		result, err := db.ExecContext(ctx, "DELETE FROM scheduled_actions WHERE meta_action_id = ?", id)
-		if err != nil {
+		if err := p.RemoveRow(ctx, id); err != nil {
 			return err
-		}
-		if gone, err := result.RowsAffected(); err != nil || gone != 1 {
-			return fmt.Errorf("%s had no row to remove: %w", id, err)
 		}
 		reply, err := p.client.Service().GetAction(ctx, &gnomonv1.GetActionRequest{Id: id})
 		if err == nil && reply.GetMeta().GetId() == id && reply.GetStatus().GetState() == gnomonv1.Status_SCHEDULED {
@@ -71,5 +62,6 @@ func (p *play) remove(ctx context.Context) error {
 		Fault: "F6", Kind: record.RowRemoved, At: time.Now(), Count: removed,
 		Note: "read while their rows were removed", Want: removed, Got: answered,
 	})
-	return nil
+	// What has no row does not look as if it were under way.
+	return passes(ctx, time.Until(due))
 }

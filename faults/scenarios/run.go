@@ -29,12 +29,13 @@ const (
 // goes.
 func Run(ctx context.Context, s Scenario, scale Scale, dir string, say func(string, ...any)) (v *verdict.Verdict, err error) {
 	dir = filepath.Join(dir, s.Name)
-	p := &play{scale: scale, say: say}
-	begin := site.New
+	p := &play{scale: scale, rows: s.rows, say: say}
 	if s.production {
-		begin = site.NewProduction
+		p.Site, err = site.NewProduction(ctx, dir)
+	} else {
+		p.Site, err = site.New(ctx, dir, s.rows)
 	}
-	if p.Site, err = begin(ctx, dir); err != nil {
+	if err != nil {
 		if p.Site != nil {
 			err = errors.Join(err, p.Stop())
 		}

@@ -28,7 +28,20 @@ type Scenario struct {
 	play         func(context.Context, *play) error
 	// production is Temporal on a PostgreSQL and rows in YDB's double.
 	production bool
+	// rows is what the rows are in otherwise; a file if it says nothing.
+	rows site.Rows
 }
+
+// On is the scenario with its rows elsewhere.
+func (s Scenario) On(rows site.Rows) Scenario {
+	if s.rows = rows; rows != site.SQLite {
+		s.Name += "-" + string(rows)
+	}
+	return s
+}
+
+// OfTheStore are the faults of the store itself.
+var OfTheStore = []string{"F5", "F6"}
 
 // All are the scenarios in the order they begin in: those that must be alone, then
 // the others, the longest first.
@@ -110,6 +123,7 @@ type play struct {
 	*site.Site
 
 	scale  Scale
+	rows   site.Rows
 	say    func(string, ...any)
 	client *clients.Client
 	made   atomic.Int64

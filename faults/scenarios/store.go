@@ -2,12 +2,14 @@ package scenarios
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"gnomon/faults/clients"
 	"gnomon/faults/record"
 	"gnomon/faults/roles"
+	"gnomon/faults/site"
 	"gnomon/store/faulty"
 )
 
@@ -22,17 +24,63 @@ func (p *play) faultyParts(ctx context.Context) error {
 	return p.dial(0)
 }
 
-// setStore has the stores of facade and worker misbehave.
-func (p *play) setStore(ctx context.Context, f faulty.Faults) error {
-	if err := p.Order(ctx, p.Facade, roles.Order{Store: &f}); err != nil {
+// trouble is what is wrong with a store: faults, of the wrapper in facade and worker
+// round it, and behind, of the double where that is what they connect to.
+type trouble struct {
+	faults faulty.Faults
+	behind roles.Outage
+}
+
+// setStore has the stores of facade and worker misbehave, and YDB's double if there is
+// one. Befallen is how many of its statements were before.
+func (p *play) setStore(ctx context.Context, t trouble) (befallen int, err error) {
+	for _, part := range append(p.Workers(), p.Facade) {
+		if err := p.Order(ctx, part, roles.Order{Store: &t.faults}); err != nil {
+			return 0, err
+		}
+	}
+	if p.rows != site.YDB {
+		return 0, nil
+	}
+	return p.OrderYDB(ctx, t.behind)
+}
+
+// unwell has the store be in trouble for a while. Of a store whose own troubles are not
+// counted it is told what they come to.
+func (p *play) unwell(ctx context.Context, fault, kind string, lasts time.Duration, t trouble, count int) error {
+	at := time.Now()
+	if _, err := p.setStore(ctx, t); err != nil {
 		return err
 	}
-	for _, w := range p.Workers() {
-		if err := p.Order(ctx, w, roles.Order{Store: &f}); err != nil {
+	if err := passes(ctx, lasts); err != nil {
+		return err
+	}
+	if t.behind.Down {
+		if err := p.away(ctx); err != nil {
 			return err
 		}
 	}
+	befallen, err := p.setStore(ctx, trouble{})
+	if err != nil {
+		return err
+	}
+	if p.rows == site.YDB && !t.behind.Down {
+		if count = befallen; count == 0 {
+			return fmt.Errorf("%s: no statement was befallen", kind)
+		}
+	}
+	p.inject(fault, kind, at, time.Now(), count, "")
+	p.say("the store was unwell: %s", kind)
 	return nil
+}
+
+// away says that a store that is to be down is.
+func (p *play) away(ctx context.Context) error {
+	rows, err := p.OpenStore(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // as it should be
+	}
+	return errors.Join(errors.New("the store answers, and is to be down"), rows.Close())
 }
 
 // steady creates one action after another, each due in a moment.
@@ -52,38 +100,47 @@ func storeFaults(ctx context.Context, p *play) error {
 	if err := p.faultyParts(ctx); err != nil {
 		return err
 	}
-	states := []struct {
-		kind   string
-		lasts  time.Duration
-		faults faulty.Faults
-	}{
-		{record.StoreDown, p.scale.Stretch, faulty.Faults{Fail: 1}},
-		{record.StoreSlow, p.scale.Stretch * 2 / 3, faulty.Faults{Delay: 2 * time.Second}},
-		{record.StoreErrors, p.scale.Stretch * 2 / 3, faulty.Faults{Fail: 0.3}},
-	}
 	return beside(ctx, func(load context.Context) { p.steady(ctx, load, "s", "/ok", 150*time.Millisecond) }, func() error {
 		// The first seconds of a process are its own.
 		if err := passes(ctx, min(12*time.Second, p.scale.Stretch)); err != nil {
 			return err
 		}
-		for _, s := range states {
+		for _, s := range troubles(p.rows, p.scale.Stretch) {
 			if err := p.stretch(ctx, "F5", record.Healthy, p.scale.Stretch/3, 0); err != nil {
 				return err
 			}
-			if err := p.setStore(ctx, s.faults); err != nil {
+			if err := p.unwell(ctx, "F5", s.kind, s.lasts, s.trouble, 1); err != nil {
 				return err
 			}
-			if err := p.stretch(ctx, "F5", s.kind, s.lasts, 1); err != nil {
-				return err
-			}
-			if err := p.setStore(ctx, faulty.Faults{}); err != nil {
-				return err
-			}
-			p.say("the store was unwell: %s", s.kind)
 		}
 		return p.stretch(ctx, "F5", record.Healthy, p.scale.Stretch/3, 0)
 	})
 }
+
+// storeTrouble is one of the troubles of F5.
+type storeTrouble struct {
+	trouble
+
+	kind  string
+	lasts time.Duration
+}
+
+// troubles are those of F5: in the wrapper round a file, which cannot be away, or in
+// YDB's double itself, so that its SDK is in the way too.
+func troubles(rows site.Rows, stretch time.Duration) []storeTrouble {
+	down, slow, failing := trouble{faults: faulty.Faults{Fail: 1}}, trouble{faults: faulty.Faults{Delay: storeDelay}}, trouble{faults: faulty.Faults{Fail: 0.3}}
+	if rows == site.YDB {
+		down, slow, failing = trouble{behind: roles.Outage{Down: true}}, trouble{behind: roles.Outage{Delay: storeDelay}}, trouble{behind: roles.Outage{Errors: 0.3}}
+	}
+	return []storeTrouble{
+		{down, record.StoreDown, stretch},
+		{slow, record.StoreSlow, stretch * 2 / 3},
+		{failing, record.StoreErrors, stretch * 2 / 3},
+	}
+}
+
+// storeDelay is how slow a slow store is.
+const storeDelay = 2 * time.Second
 
 // stretch lets a state last.
 func (p *play) stretch(ctx context.Context, fault, kind string, d time.Duration, count int) error {

@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
@@ -9,11 +10,18 @@ import (
 	"gnomon/store"
 )
 
-// watchEvery is how often the rows are looked at.
-const watchEvery = 100 * time.Millisecond
+const (
+	// watchEvery is how often the rows are looked at, and longestPause the longest pause
+	// between two looks.
+	watchEvery   = 100 * time.Millisecond
+	longestPause = 5 * time.Second
+	// blindFor is how long looking may fail: longer than any outage of the store here.
+	blindFor = 2 * time.Minute
+)
 
 // WatchRows records every change of a row that it sees, until ctx ends: the witness
-// of rows that go back to an older revision.
+// of rows that go back to an older revision. It shares the store's outages with all its
+// other users, and goes on after them.
 func (s *Site) WatchRows(ctx context.Context) (err error) {
 	rows, err := s.OpenStore(ctx)
 	if err != nil {
@@ -25,15 +33,17 @@ func (s *Site) WatchRows(ctx context.Context) (err error) {
 		return err
 	}
 	defer log.Close()
-	seen := map[string]string{}
+	seen, looked := map[string]string{}, time.Now()
 	for {
 		began := time.Now()
 		all, err := record.Table(ctx, rows)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil
-		}
-		if err != nil {
-			return err
+		case err == nil:
+			looked = time.Now()
+		case time.Since(looked) > blindFor:
+			return fmt.Errorf("the rows could not be read for %s: %w", blindFor, err)
 		}
 		for id, r := range all {
 			revision := r.Revision.Encode()
@@ -46,7 +56,7 @@ func (s *Site) WatchRows(ctx context.Context) (err error) {
 			log.Add(row(r, began))
 		}
 		// A great table is not to be read all the time.
-		pause := time.NewTimer(max(watchEvery, 10*time.Since(began)))
+		pause := time.NewTimer(min(max(watchEvery, 10*time.Since(began)), longestPause))
 		select {
 		case <-ctx.Done():
 			pause.Stop()

@@ -1,6 +1,6 @@
 // Package site is an installation of gnomon made of separate processes, which are
-// killed and started again: over one Temporal on a file and with rows in a file, or as
-// production has it, over a PostgreSQL and with rows in YDB's double.
+// killed and started again: over one Temporal on a file and with rows in a file or in
+// YDB's double, or as production has it, over a PostgreSQL and with rows in the double.
 package site
 
 import (
@@ -52,11 +52,16 @@ type Site struct {
 	orders     int
 }
 
-// New starts Temporal and a receiver on a directory, which is made.
-func New(ctx context.Context, dir string) (*Site, error) {
+// New starts Temporal, a receiver and what the rows are in on a directory, which is made.
+func New(ctx context.Context, dir string, rows Rows) (*Site, error) {
 	s, err := newSite(ctx, dir)
 	if err != nil {
-		return nil, err
+		return s, err
+	}
+	if rows == YDB {
+		if err := s.startYDB(ctx); err != nil {
+			return s, err
+		}
 	}
 	return s, s.StartTemporal(ctx)
 }
@@ -199,15 +204,21 @@ func (s *Site) Inject(i record.Injection) {
 
 // Order gives an order to a process with faults inside and waits until it is done.
 func (s *Site) Order(ctx context.Context, p *processes.Process, o roles.Order) error {
+	_, _, err := s.order(ctx, p, o)
+	return err
+}
+
+// order is Order, with what was sent and what was answered.
+func (s *Site) order(ctx context.Context, p *processes.Process, o roles.Order) (roles.Order, string, error) {
 	s.mu.Lock()
 	s.orders++
 	o.Number = s.orders
 	s.mu.Unlock()
 	if err := p.Tell(o); err != nil {
-		return err
+		return o, "", err
 	}
-	_, err := p.Out(ctx, o.Answer())
-	return err
+	answer, err := p.Out(ctx, o.Answer())
+	return o, answer, err
 }
 
 // Stop ends everything, gently.

@@ -107,3 +107,39 @@ func TestWritersThatWaitShareAStatement(t *testing.T) {
 	require.EqualValues(t, clients, stats.Writes)
 	require.Less(t, stats.Statements, uint64(clients/2), "few of the others were too late for the second group")
 }
+
+// F5: a server that was away, its port closed and every session lost, is written to and
+// read again as soon as it is back, by clients that were connected before. What is
+// written while it is away fails within Timeout.
+func TestServerThatWasAway(t *testing.T) {
+	t.Parallel()
+	server := start(t, ydbdouble.Options{})
+	s := open(t, ydb.Config{ConnectionString: server.ConnectionString(""), Timeout: 2 * time.Second})
+	_, err := s.PutActions(t.Context(), []store.Row{numbered("before", 1)})
+	require.NoError(t, err)
+
+	server.Suspend()
+	began := time.Now()
+	_, err = s.PutActions(t.Context(), []store.Row{numbered("meanwhile", 1)})
+	require.Error(t, err)
+	_, err = s.GetAction(t.Context(), "before")
+	require.Error(t, err)
+	require.NotErrorIs(t, err, store.ErrNotFound)
+	require.Less(t, time.Since(began), 2*2*time.Second+5*time.Second)
+
+	require.NoError(t, server.Resume(t.Context()))
+	require.Error(t, server.Resume(t.Context()), "it serves already")
+	back := time.Now()
+	for {
+		applied, err := s.PutActions(t.Context(), []store.Row{numbered("after", 1)})
+		if err == nil {
+			require.Equal(t, []bool{true}, applied)
+			break
+		}
+		require.Less(t, time.Since(back), 30*time.Second, "%v", err)
+	}
+	t.Logf("written %s after its return", time.Since(back).Round(time.Millisecond))
+	rows, err := s.ListActions(t.Context(), store.ActionQuery{Order: store.ByID, Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, rows, 2, "the rows stay, and nothing was written meanwhile")
+}

@@ -60,11 +60,14 @@ type Server struct {
 	Ydb_Auth_V1.UnimplementedAuthServiceServer
 
 	options  Options
-	listener net.Listener
-	grpc     *grpc.Server
+	address  string
 	db       *database
 	serving  sync.WaitGroup
 	stopping chan struct{}
+
+	// life is held by what changes grpc, which serves the port.
+	life sync.Mutex
+	grpc *grpc.Server
 
 	executions, lastTransaction atomic.Uint64
 
@@ -88,27 +91,56 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, errors.Join(err, listener.Close())
 	}
 	s := &Server{
-		options: o, listener: listener, db: db, sessions: map[string]*session{}, stopping: make(chan struct{}),
+		options: o, address: listener.Addr().String(), db: db, sessions: map[string]*session{}, stopping: make(chan struct{}),
 	}
+	s.serve(listener)
+	return s, nil
+}
+
+// serve serves at a listener until Suspend or Stop.
+func (s *Server) serve(listener net.Listener) {
 	options := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage),
 		grpc.UnaryInterceptor(s.admitUnary), grpc.StreamInterceptor(s.admitStream),
 		// YDB's SDKs ping every ten seconds, which gRPC's own rule would call too many.
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}),
 	}
-	if o.TLS != nil {
-		options = append(options, grpc.Creds(credentials.NewTLS(o.TLS)))
+	if s.options.TLS != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(s.options.TLS)))
 	}
-	s.grpc = grpc.NewServer(options...)
-	Ydb_Query_V1.RegisterQueryServiceServer(s.grpc, s)
-	Ydb_Discovery_V1.RegisterDiscoveryServiceServer(s.grpc, s)
-	Ydb_Auth_V1.RegisterAuthServiceServer(s.grpc, s)
-	s.serving.Go(func() { _ = s.grpc.Serve(listener) }) // it ends with Stop
-	return s, nil
+	serving := grpc.NewServer(options...)
+	Ydb_Query_V1.RegisterQueryServiceServer(serving, s)
+	Ydb_Discovery_V1.RegisterDiscoveryServiceServer(serving, s)
+	Ydb_Auth_V1.RegisterAuthServiceServer(serving, s)
+	s.grpc = serving
+	s.serving.Go(func() { _ = serving.Serve(listener) }) // it ends with Suspend or Stop
+}
+
+// Suspend closes the port and all connections, as a server does that is down: sessions
+// end, and what was under way is done or not without an answer. The rows stay.
+func (s *Server) Suspend() {
+	s.life.Lock()
+	defer s.life.Unlock()
+	s.grpc.Stop()
+	s.serving.Wait()
+}
+
+// Resume has a server that was suspended serve again at its address.
+func (s *Server) Resume(ctx context.Context) error {
+	s.life.Lock()
+	defer s.life.Unlock()
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.address)
+	if err != nil {
+		return err
+	}
+	s.serve(listener)
+	return nil
 }
 
 // Stop ends all calls and the server, and its data with it.
 func (s *Server) Stop() error {
+	s.life.Lock()
+	defer s.life.Unlock()
 	close(s.stopping)
 	s.grpc.Stop()
 	s.serving.Wait()
@@ -116,7 +148,7 @@ func (s *Server) Stop() error {
 }
 
 // Address is host:port.
-func (s *Server) Address() string { return s.listener.Addr().String() }
+func (s *Server) Address() string { return s.address }
 
 // ConnectionString is how clients reach an installation. An empty directory is the
 // database's root.
