@@ -35,6 +35,8 @@ type testServer struct {
 	base    string // of REST, such as http://127.0.0.1:1234
 	log     *syncBuffer
 	ready   atomic.Pointer[error]
+	// looked counts the looks at readiness.
+	looked atomic.Int64
 }
 
 // serve starts a server and stops it when the test ends.
@@ -56,6 +58,7 @@ func serveServices(t *testing.T, change func(*ServerConfig), services func(*fake
 	}
 	var err error
 	s.Server, err = NewServer(config, services(s.service), func(context.Context) error {
+		s.looked.Add(1)
 		if broken := s.ready.Load(); broken != nil {
 			return *broken
 		}
