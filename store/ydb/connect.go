@@ -11,11 +11,26 @@ import (
 
 	"github.com/ydb-platform/ydb-go-genproto/protos/Ydb"
 	"github.com/ydb-platform/ydb-go-sdk/v3"
+	"github.com/ydb-platform/ydb-go-sdk/v3/config"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 )
 
 // probeTimeout bounds each step of finding out why a server does not answer.
 const probeTimeout = 2 * time.Second
+
+// longestPause lies between two tries to connect to a server that is away, at most. gRPC's
+// own grows to two minutes, for which a store that is back after one would still not be
+// written to (F5).
+const longestPause = 2 * time.Second
+
+// again says how connecting is tried again, each time for so long.
+func again(within time.Duration) grpc.ConnectParams {
+	pauses := backoff.DefaultConfig
+	pauses.BaseDelay, pauses.MaxDelay = 200*time.Millisecond, longestPause
+	return grpc.ConnectParams{Backoff: pauses, MinConnectTimeout: within}
+}
 
 // connect opens the SDK's driver. An error says in a sentence what is wrong.
 func connect(ctx context.Context, c Config, t target) (*ydb.Driver, error) {
@@ -27,7 +42,10 @@ func connect(ctx context.Context, c Config, t target) (*ydb.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := []ydb.Option{who, ydb.WithApplicationName("gnomon"), ydb.WithDialTimeout(c.ConnectTimeout)}
+	options := []ydb.Option{
+		who, ydb.WithApplicationName("gnomon"), ydb.WithDialTimeout(c.ConnectTimeout),
+		ydb.With(config.WithGrpcOptions(grpc.WithConnectParams(again(c.ConnectTimeout)))),
+	}
 	if roots != nil {
 		options = append(options, ydb.WithCertificatesFromPem(roots))
 	}
@@ -74,19 +92,19 @@ func probe(ctx context.Context, t target, roots []byte) error {
 	if err != nil {
 		return err
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host, NextProtos: []string{"h2"}}
+	handshake := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host, NextProtos: []string{"h2"}}
 	if !t.secure {
-		config.InsecureSkipVerify = true // only to see whether it is TLS at all
-		if tls.Client(conn, config).HandshakeContext(ctx) == nil {
+		handshake.InsecureSkipVerify = true // only to see whether it is TLS at all
+		if tls.Client(conn, handshake).HandshakeContext(ctx) == nil {
 			return errors.New("it speaks TLS: use grpcs://")
 		}
 		return nil
 	}
 	if roots != nil {
-		config.RootCAs = x509.NewCertPool()
-		config.RootCAs.AppendCertsFromPEM(roots)
+		handshake.RootCAs = x509.NewCertPool()
+		handshake.RootCAs.AppendCertsFromPEM(roots)
 	}
-	err = tls.Client(conn, config).HandshakeContext(ctx)
+	err = tls.Client(conn, handshake).HandshakeContext(ctx)
 	var plain tls.RecordHeaderError
 	var unknown x509.UnknownAuthorityError
 	switch {

@@ -109,23 +109,29 @@ func TestWritersThatWaitShareAStatement(t *testing.T) {
 }
 
 // F5: a server that was away, its port closed and every session lost, is written to and
-// read again as soon as it is back, by clients that were connected before. What is
-// written while it is away fails within Timeout.
+// read again as soon as it is back, by clients that were connected before and tried all
+// the time. What is written meanwhile fails within Timeout.
 func TestServerThatWasAway(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it is away for longer than gRPC's first pauses")
+	}
+	const away, timeout = 20 * time.Second, 2 * time.Second
 	server := start(t, ydbdouble.Options{})
-	s := open(t, ydb.Config{ConnectionString: server.ConnectionString(""), Timeout: 2 * time.Second})
+	s := open(t, ydb.Config{ConnectionString: server.ConnectionString(""), Timeout: timeout})
 	_, err := s.PutActions(t.Context(), []store.Row{numbered("before", 1)})
 	require.NoError(t, err)
 
 	server.Suspend()
-	began := time.Now()
-	_, err = s.PutActions(t.Context(), []store.Row{numbered("meanwhile", 1)})
-	require.Error(t, err)
-	_, err = s.GetAction(t.Context(), "before")
-	require.Error(t, err)
-	require.NotErrorIs(t, err, store.ErrNotFound)
-	require.Less(t, time.Since(began), 2*2*time.Second+5*time.Second)
+	for began := time.Now(); time.Since(began) < away; {
+		asked := time.Now()
+		_, err = s.PutActions(t.Context(), []store.Row{numbered("meanwhile", 1)})
+		require.Error(t, err)
+		_, err = s.GetAction(t.Context(), "before")
+		require.Error(t, err)
+		require.NotErrorIs(t, err, store.ErrNotFound)
+		require.Less(t, time.Since(asked), 2*timeout+5*time.Second)
+	}
 
 	require.NoError(t, server.Resume(t.Context()))
 	require.Error(t, server.Resume(t.Context()), "it serves already")
@@ -136,9 +142,10 @@ func TestServerThatWasAway(t *testing.T) {
 			require.Equal(t, []bool{true}, applied)
 			break
 		}
-		require.Less(t, time.Since(back), 30*time.Second, "%v", err)
+		require.Less(t, time.Since(back), time.Minute, "%v", err)
 	}
 	t.Logf("written %s after its return", time.Since(back).Round(time.Millisecond))
+	require.Less(t, time.Since(back), 5*time.Second, "connecting is tried too seldom")
 	rows, err := s.ListActions(t.Context(), store.ActionQuery{Order: store.ByID, Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, rows, 2, "the rows stay, and nothing was written meanwhile")
