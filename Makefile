@@ -99,6 +99,10 @@ verify: generate ## Fail if generated code or go.mod is not up to date
 build: ## Build bin/gnomon (slim, static) and bin/gnomon-dev
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/ ./cmd/gnomon ./cmd/gnomon-dev
 
+.PHONY: image
+image: ## Build the binary of the Dockerfile without Docker and try it
+	GNOMON_TEST_IMAGE=1 go test -count 1 -v -timeout $(TEST_TIMEOUT) -run '^TestImageBinary$$' ./deploy/compose
+
 .PHONY: tools
 tools: $(TOOLS_STAMP) ## Build the pinned tools into .bin/, if their versions changed
 
