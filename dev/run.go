@@ -74,10 +74,7 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 	var parts closers
 	defer func() { parts.close() }()
 
-	if err := checkPorts(ctx, o); err != nil {
-		return err
-	}
-	storeName, temporalDir, err := places(o)
+	storeName, temporalDir, err := places(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -162,8 +159,11 @@ func trace(ctx context.Context, log *slog.Logger, parts *closers) (*tracing.Trac
 	return traces, nil
 }
 
-// places are where store and Temporal keep what they have.
-func places(o options) (storeName, temporalDir string, err error) {
+// places are where store and Temporal keep what they have, once the ports are free.
+func places(ctx context.Context, o options) (storeName, temporalDir string, err error) {
+	if err := checkPorts(ctx, o); err != nil {
+		return "", "", err
+	}
 	if o.ephemeral {
 		return "sqlite:" + sqlite.MemoryPath, "", nil
 	}

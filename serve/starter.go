@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -126,12 +127,14 @@ func (s *settings) serve(cmd *cobra.Command, build string, server starter.Server
 		err = drained(facade, shutdownDelay, log)
 	case err = <-facade.Failed():
 	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	return errors.Join(err, stop(ctx, facade))
+}
+
+// stop ends the facade, and what it serves within the time for that.
+func stop(ctx context.Context, facade *starter.Server) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	if stopErr := facade.Stop(end); err == nil {
-		err = stopErr
-	}
-	return err
+	return facade.Stop(ctx)
 }
 
 // drained lets those who choose a facade notice that this one is not ready any more.

@@ -229,7 +229,7 @@ func TestClosed(t *testing.T) {
 func TestNobodysChild(t *testing.T) {
 	t.Parallel()
 	require.False(t, isolation.Asked())
-	err := isolation.Serve(nil, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	err := isolation.Serve(nil, slog.New(slog.DiscardHandler))
 	require.ErrorContains(t, err, isolation.Variable)
 }
 

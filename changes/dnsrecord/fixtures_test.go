@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// The goroutine of bindtest that starts processes stays.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("gnomon/faults/processes.init.func1.1"))
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("gnomon/spawn.spawn"))
 }
 
 // zone is the zone of these tests.

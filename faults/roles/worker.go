@@ -46,7 +46,7 @@ func faultyWorker() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer changes.Close() //nolint:errcheck // connections, and the process ends
+			defer changes.Close()
 			cfg.Store, cfg.Changes = faults.rows, changes
 			w, err := worker.New(c, cfg)
 			if err != nil {
