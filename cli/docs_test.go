@@ -7,8 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+
+	gnomonv1 "gnomon/api/gnomon/v1"
 )
+
+// fileName is the first line of a block that is a file of this name.
+var fileName = regexp.MustCompile(`^[#;] (\S+\.(?:yaml|zone))\n`)
 
 var fence = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
 
@@ -19,31 +25,32 @@ func TestDocumentedCommandsWork(t *testing.T) {
 	require.NoError(t, err)
 	fake := startFake(t)
 	fake.occurrences = []time.Time{testNow.Add(time.Hour)}
-	var file string
-	var commands []string
+	var files, commands []string
 	for _, block := range fence.FindAllStringSubmatch(string(page), -1) {
-		switch block[1] {
-		case "yaml":
-			file = writeFile(t, "actions.yaml", block[2])
-		case "sh":
+		if name := fileName.FindStringSubmatch(block[2]); name != nil {
+			files = append(files, name[1], writeFile(t, name[1], block[2]))
+		}
+		if block[1] == "sh" {
 			for line := range strings.Lines(block[2]) {
 				commands = append(commands, strings.TrimSpace(line))
 			}
 		}
 	}
-	require.NotEmpty(t, file)
-	require.Greater(t, len(commands), 20)
+	require.Len(t, files, 6)
+	require.Greater(t, len(commands), 30)
+	replaced := strings.NewReplacer(append(files, "127.0.0.1:7700", fake.address)...)
 	for _, command := range commands {
 		require.True(t, strings.HasPrefix(command, "gnomon "), command)
-		if strings.Contains(command, " watch ") {
+		switch {
+		case strings.Contains(command, " batch watch "):
+			fake.batches.changes <- release(t, gnomonv1.BatchStatus_COMPLETE)
+		case strings.Contains(command, " watch "):
 			fake.changes <- succeeded(t)
 		}
 		stdin := ""
 		for stage := range strings.SplitSeq(command, " | ") {
-			stage = strings.ReplaceAll(stage, "actions.yaml", file)
-			stage = strings.ReplaceAll(stage, "127.0.0.1:7700", fake.address)
 			in := invocation{stdin: stdin, getenv: map[string]string{"GNOMON_ADDRESS": fake.address}}
-			got := in.run(t.Context(), words(t, stage)[1:]...)
+			got := in.run(t.Context(), words(t, replaced.Replace(stage))[1:]...)
 			require.Equal(t, ExitOK, got.code, "%s: %s", command, got.stderr)
 			stdin = got.stdout
 		}
@@ -55,14 +62,18 @@ func TestDocumentedCommandsWork(t *testing.T) {
 func TestExamplesHaveKnownFlags(t *testing.T) {
 	t.Parallel()
 	root := New("v")
-	action, _, err := root.Find([]string{"action"})
-	require.NoError(t, err)
-	for _, cmd := range action.Commands() {
+	var all []*cobra.Command
+	for _, group := range []string{"action", "batch"} {
+		cmd, _, err := root.Find([]string{group})
+		require.NoError(t, err)
+		all = append(all, cmd.Commands()...)
+	}
+	for _, cmd := range all {
 		for line := range strings.Lines(cmd.Example) {
 			for stage := range strings.SplitSeq(strings.TrimSpace(line), " | ") {
 				found, rest, err := New("v").Find(words(t, stage)[1:])
 				require.NoError(t, err, stage)
-				require.Contains(t, stage, "gnomon action "+found.Name())
+				require.Contains(t, stage, "gnomon "+cmd.Parent().Name()+" "+found.Name())
 				require.NoError(t, found.ParseFlags(rest), stage)
 			}
 		}

@@ -49,6 +49,8 @@ type errorReport struct {
 	out     io.Writer
 	format  outputFormat
 	address string
+	// noun is what the command was about, action or batch.
+	noun string
 }
 
 func (r errorReport) write(err error) {
@@ -56,8 +58,10 @@ func (r errorReport) write(err error) {
 		r.writeJSON(err)
 		return
 	}
-	for _, line := range errorLines(err) {
-		fmt.Fprintln(r.out, "error: "+visible(line))
+	if !r.writeProblems(statusOf(err)) {
+		for _, line := range errorLines(err) {
+			fmt.Fprintln(r.out, "error: "+visible(line))
+		}
 	}
 	if hint := r.hint(err); hint != "" {
 		fmt.Fprintln(r.out, "hint: "+hint)
@@ -92,9 +96,12 @@ func statusOf(err error) *status.Status {
 		return remote.GRPCStatus()
 	}
 	var usage usageError
+	var outcome outcomeError
 	switch {
 	case errors.As(err, &usage):
 		return status.New(codes.InvalidArgument, err.Error())
+	case errors.As(err, &outcome):
+		return status.New(codes.FailedPrecondition, err.Error())
 	case errors.Is(err, context.Canceled):
 		return status.New(codes.Canceled, err.Error())
 	case errors.Is(err, context.DeadlineExceeded):
@@ -153,7 +160,7 @@ func (r errorReport) hint(err error) string {
 	case codes.DeadlineExceeded:
 		return fmt.Sprintf("%s did not answer in time; --timeout gives it more", r.address)
 	case codes.Aborted:
-		return "the action has changed meanwhile; look at it with 'gnomon action get' and try again"
+		return fmt.Sprintf("the %[1]s has changed meanwhile; look at it with 'gnomon %[1]s get' and try again", r.noun)
 	default:
 		return ""
 	}

@@ -29,6 +29,8 @@ import (
 type fakeServer struct {
 	gnomonv1.UnimplementedActionServiceServer
 	address string
+	// batches is the BatchService beside it.
+	batches *fakeBatches
 	// health is shown by the gRPC health protocol, SERVING at the start.
 	health *health.Server
 
@@ -52,12 +54,14 @@ func startFake(t *testing.T) *fakeServer {
 	require.NoError(t, err)
 	fake := &fakeServer{
 		address: listener.Addr().String(),
+		batches: newFakeBatches(),
 		actions: map[string]*gnomonv1.ScheduledAction{},
 		changes: make(chan *gnomonv1.ScheduledAction, 16),
 		health:  health.NewServer(),
 	}
 	server := grpc.NewServer()
 	gnomonv1.RegisterActionServiceServer(server, fake)
+	gnomonv1.RegisterBatchServiceServer(server, fake.batches)
 	healthv1.RegisterHealthServer(server, fake.health)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)

@@ -38,10 +38,12 @@ One page is listed unless --limit asks for more. A filter joins conditions by AN
 	flags.StringVar(&o.request.PageToken, "page-token", "", "go on where a page ended")
 	flags.IntVar(&o.limit, "limit", 0, "page through until this many are listed (default one page)")
 	flags.BoolVar(&o.request.ShowFinished, "show-finished", false, "list what ended within the last day too")
-	mustComplete(cmd.RegisterFlagCompletionFunc("order-by", cobra.FixedCompletions(
-		[]string{"scheduled_at", "scheduled_at desc", "id", "id desc"}, cobra.ShellCompDirectiveNoFileComp)))
+	mustComplete(cmd.RegisterFlagCompletionFunc("order-by", cobra.FixedCompletions(orders, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
+
+// orders are those of a list.
+var orders = []string{"scheduled_at", "scheduled_at desc", "id", "id desc"}
 
 func (o *listOptions) run(cmd *cobra.Command, s *session) error {
 	if o.limit < 0 {
@@ -76,7 +78,7 @@ func (o *listOptions) pages(ctx context.Context, s *session, client gnomonv1.Act
 	token := o.request.GetPageToken()
 	for {
 		request := &gnomonv1.ListActionsRequest{
-			PageSize: o.pageSize(len(all.GetActions())), PageToken: token, Filter: o.request.GetFilter(),
+			PageSize: limitedPage(o.request.GetPageSize(), o.limit, len(all.GetActions())), PageToken: token, Filter: o.request.GetFilter(),
 			OrderBy: o.request.GetOrderBy(), ShowFinished: o.request.GetShowFinished(),
 		}
 		page, err := o.page(ctx, s, client, request)
@@ -98,17 +100,16 @@ func (o *listOptions) page(ctx context.Context, s *session, client gnomonv1.Acti
 	return client.ListActions(ctx, request)
 }
 
-// pageSize never asks for more than is left of --limit. Without --page-size a page
+// limitedPage never asks for more than is left of --limit. Without --page-size a page
 // under --limit is as large as it may be.
-func (o *listOptions) pageSize(have int) int32 {
-	size := o.request.GetPageSize()
-	if o.limit == 0 {
+func limitedPage(size int32, limit, have int) int32 {
+	if limit == 0 {
 		return size
 	}
 	if size == 0 {
 		size = maxPageSize
 	}
-	return min(size, int32(min(o.limit-have, maxPageSize)))
+	return min(size, int32(min(limit-have, maxPageSize)))
 }
 
 // actions is the table of a list.

@@ -63,9 +63,13 @@ func (p *printer) showOneOfMany(m proto.Message, text func() string) error {
 
 // warn shows the conditions of a reply that do not hold (Applied, Mirrored, ...).
 func (p *printer) warn(action *gnomonv1.ScheduledAction) {
-	for _, c := range action.GetStatus().GetConditions() {
+	p.warnOf(action.GetMeta().GetId(), action.GetStatus().GetConditions())
+}
+
+func (p *printer) warnOf(id string, conditions []*gnomonv1.Condition) {
+	for _, c := range conditions {
 		if c.GetStatus() == gnomonv1.Condition_FALSE {
-			fmt.Fprintln(p.err, visible("warning: "+action.GetMeta().GetId()+": "+condition(c)))
+			fmt.Fprintln(p.err, visible("warning: "+id+": "+condition(c)))
 		}
 	}
 }

@@ -19,7 +19,8 @@ func newRoot(version string, env environment) *cobra.Command {
 	root := group("gnomon", "Run things at their time, durably")
 	root.Long = "gnomon runs things at their time, durably, on Temporal."
 	root.Example = `  gnomon action create hello --in 5s --url http://127.0.0.1:7790/hello
-  gnomon action watch hello`
+  gnomon action watch hello
+  gnomon batch create release --file release.yaml --in 1h`
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -34,7 +35,7 @@ func newRoot(version string, env environment) *cobra.Command {
 	flags.BoolVar(&s.noColor, "no-color", false, "no colours (env NO_COLOR)")
 	mustComplete(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputFormats, cobra.ShellCompDirectiveNoFileComp)))
 
-	root.AddCommand(actionCommand(s), healthCommand(s), versionCommand(version))
+	root.AddCommand(actionCommand(s), batchCommand(s), healthCommand(s), versionCommand(version))
 	return root
 }
 

@@ -17,6 +17,8 @@ const (
 	ExitFailed = 1
 	// ExitUsage: the command was typed wrongly; nothing was sent.
 	ExitUsage = 2
+	// ExitOutcome: a batch that was followed did not end with COMPLETE.
+	ExitOutcome = 3
 	// ExitInterrupted: stopped by Ctrl-C or SIGTERM.
 	ExitInterrupted = 130
 )
@@ -29,16 +31,23 @@ func Run(ctx context.Context, root *cobra.Command) int {
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
 
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return ExitOK
 	}
 	if ctx.Err() != nil {
 		return ExitInterrupted
 	}
-	reportFor(root).write(err)
+	report := reportFor(root)
+	if cmd.HasParent() && cmd.Parent().Name() == "batch" {
+		report.noun = "batch"
+	}
+	report.write(err)
 	if _, ok := errors.AsType[usageError](err); ok {
 		return ExitUsage
+	}
+	if _, ok := errors.AsType[outcomeError](err); ok {
+		return ExitOutcome
 	}
 	return ExitFailed
 }
@@ -50,5 +59,6 @@ func reportFor(root *cobra.Command) errorReport {
 		out:     root.ErrOrStderr(),
 		format:  outputFormat(flags.Lookup("output").Value.String()),
 		address: address,
+		noun:    "action",
 	}
 }

@@ -29,9 +29,18 @@ type session struct {
 // limit of 4 MiB would refuse such a page.
 const maxReply = 64 << 20
 
-// connect returns a client and what closes it. Nothing is dialled before the
-// first call, so a wrong address shows there, as UNAVAILABLE.
+// connect returns a client of actions and what closes it.
 func (s *session) connect() (gnomonv1.ActionServiceClient, func(), error) {
+	conn, closeConn, err := s.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	return gnomonv1.NewActionServiceClient(conn), closeConn, nil
+}
+
+// open returns a connection and what closes it. Nothing is dialled before the first
+// call, so a wrong address shows there, as UNAVAILABLE.
+func (s *session) open() (*grpc.ClientConn, func(), error) {
 	// What cannot be exported is no matter of the command, which has been carried out.
 	traces, err := tracing.FromEnvironment(context.Background(), "gnomon", "", slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -41,7 +50,7 @@ func (s *session) connect() (gnomonv1.ActionServiceClient, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return gnomonv1.NewActionServiceClient(conn), func() {
+	return conn, func() {
 		_ = conn.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), exportTimeout)
 		defer cancel()

@@ -54,6 +54,21 @@ func TestUsageErrorsExitWith2AndSendNothing(t *testing.T) {
 		{[]string{"action", "preview", "--every", "5s", "--after", "x"}, `--after "x" must be a time`},
 		{[]string{"action", "apply"}, "gnomon action apply needs --file"},
 		{[]string{"action", "apply", "-f", "x", "--parallel", "0"}, "--parallel must be 1 to 64"},
+		{[]string{"batch", "creat"}, `unknown command "creat" for "gnomon batch", did you mean "create"?`},
+		{[]string{"batch", "create", "a"}, "gnomon batch create needs --file or --zone-file"},
+		{[]string{"batch", "create", "a", "b", "-f", "-"}, "takes at most one batch id, got 2"},
+		{[]string{"batch", "create", "a", "-f", "-", "--zone-file", "-"}, "only one of --file and --zone-file can be '-'"},
+		{[]string{"batch", "create", "a", "-f", "-", "--wait", "--validate-only"}, "--wait and --validate-only exclude each other"},
+		{[]string{"batch", "create", "a", "-f", "-", "--at", "2026-11-21T10:00:00Z", "--in", "5s"}, "--at and --in exclude each other"},
+		{[]string{"batch", "create", "a", "-f", "-", "--at", "tomorrow"}, `--at "tomorrow" must be a time in RFC 3339`},
+		{[]string{"batch", "get"}, "gnomon batch get takes exactly one batch id, got 0"},
+		{[]string{"batch", "cancel", "a", "b"}, "takes exactly one batch id, got 2"},
+		{[]string{"batch", "list", "--limit", "-1"}, "--limit must not be negative"},
+		{[]string{"batch", "reschedule", "a"}, "gnomon batch reschedule needs --at or --in"},
+		{[]string{"batch", "review", "a"}, "takes a batch id and one of retry, reschedule and cancel, got 1 arguments"},
+		{[]string{"batch", "review", "a", "forget"}, `a review is retry, reschedule or cancel, not "forget"`},
+		{[]string{"batch", "review", "a", "retry", "--in", "1h"}, "goes with reschedule"},
+		{[]string{"batch", "review", "a", "reschedule"}, "reschedule needs one of them"},
 	} {
 		fake := startFake(t)
 		got := fake.run(t, tc.args...)
@@ -64,6 +79,9 @@ func TestUsageErrorsExitWith2AndSendNothing(t *testing.T) {
 		fake.mu.Lock()
 		require.Empty(t, fake.requests, "%q", tc.args)
 		fake.mu.Unlock()
+		fake.batches.mu.Lock()
+		require.Empty(t, fake.batches.requests, "%q", tc.args)
+		fake.batches.mu.Unlock()
 	}
 }
 
@@ -81,14 +99,16 @@ func TestVersion(t *testing.T) {
 func TestEveryCommandHasASummaryAndAnExample(t *testing.T) {
 	t.Parallel()
 	root := New("v")
-	action, _, err := root.Find([]string{"action"})
-	require.NoError(t, err)
-	require.Len(t, action.Commands(), 11)
-	for _, cmd := range append(action.Commands(), root, action) {
-		require.NotEmpty(t, cmd.Short, cmd.Name())
-		require.NotRegexp(t, `\.$`, cmd.Short, cmd.Name())
-		require.Contains(t, cmd.Example, "gnomon action ", cmd.Name())
-		require.NotRegexp(t, `\t`, cmd.Example, cmd.Name())
+	for group, verbs := range map[string]int{"action": 11, "batch": 7} {
+		cmd, _, err := root.Find([]string{group})
+		require.NoError(t, err)
+		require.Len(t, cmd.Commands(), verbs)
+		for _, cmd := range append(cmd.Commands(), root, cmd) {
+			require.NotEmpty(t, cmd.Short, cmd.Name())
+			require.NotRegexp(t, `\.$`, cmd.Short, cmd.Name())
+			require.Contains(t, cmd.Example, "gnomon "+group+" ", cmd.Name())
+			require.NotRegexp(t, `\t`, cmd.Example, cmd.Name())
+		}
 	}
 }
 
