@@ -61,15 +61,7 @@ func (s *Batches) command(ctx context.Context, req verb, name string, bad []rule
 	id := req.GetId()
 	c.Id, c.Etag, c.AcceptTime = commandID(req.GetRequestId()), req.GetEtag(), timestamppb.New(s.Now())
 	c.Digest = digestOf(name, c)
-	head, err := send[workflowv1.BatchHead](ctx, s.ApplyTimeout, func(wait context.Context) (client.WorkflowUpdateHandle, error) {
-		return s.Client.UpdateWorkflow(wait, client.UpdateWorkflowOptions{
-			UpdateID:     c.GetId() + "/" + c.GetDigest(),
-			WorkflowID:   workflowv1.BatchWorkflowID(id),
-			UpdateName:   name,
-			Args:         []any{c},
-			WaitForStage: client.WorkflowUpdateStageCompleted,
-		})
-	})
+	head, err := s.ask(ctx, id, name, c)
 	switch {
 	case err == nil:
 		return s.applied(ctx, head)
@@ -78,6 +70,36 @@ func (s *Batches) command(ctx context.Context, req verb, name string, bad []rule
 	default:
 		return s.refused(ctx, req, err)
 	}
+}
+
+// ask sends a command as an update. The end of a round is stored before its workflow hears
+// of it, so that a caller may know of a review that the workflow does not know yet: while
+// the store allows what was refused, the workflow is asked again until it has caught up.
+func (s *Batches) ask(ctx context.Context, id, name string, c *workflowv1.BatchCommand) (*workflowv1.BatchHead, error) {
+	wait, cancel := within(ctx, s.ApplyTimeout)
+	defer cancel()
+	for updateID := c.GetId() + "/" + c.GetDigest(); ; updateID += "+" {
+		head, err := send[workflowv1.BatchHead](ctx, s.ApplyTimeout, func(wait context.Context) (client.WorkflowUpdateHandle, error) {
+			return s.Client.UpdateWorkflow(wait, client.UpdateWorkflowOptions{
+				UpdateID:     updateID,
+				WorkflowID:   workflowv1.BatchWorkflowID(id),
+				UpdateName:   name,
+				Args:         []any{c},
+				WaitForStage: client.WorkflowUpdateStageCompleted,
+			})
+		})
+		as := refusedAs(err)
+		if as != workflowv1.RefusedState && as != workflowv1.RefusedEtag || !s.allows(wait, id, name, c) || pauseFor(wait, closingPause) != nil {
+			return head, err
+		}
+	}
+}
+
+// allows says whether what the store knows of a batch allows a command.
+func (s *Batches) allows(ctx context.Context, id, name string, c *workflowv1.BatchCommand) bool {
+	row, err := s.Store.GetBatchHead(ctx, id)
+	return err == nil && row.Batch.GetStatus().GetState() == batch.Allowed(name) &&
+		(c.GetEtag() == "" || c.GetEtag() == row.Batch.GetEtag())
 }
 
 // digestOf tells one command from another under the same request_id.

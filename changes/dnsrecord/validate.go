@@ -78,7 +78,9 @@ func (z Zone) validate(ctx context.Context, all []subject) ([]*gnomonv1.Problem,
 	}
 	w := newWorld(z, answers)
 	for _, s := range all {
-		if !s.InDoubt {
+		// What it has done itself is no problem (V-16). Where that does not stand, it has
+		// yet to be done, and the world must be fit for it.
+		if !s.InDoubt || !z.done(s.Change, w.at(s.Name).sets[s.Type]) {
 			found = append(found, w.judge(s)...)
 		}
 		w.apply(s)

@@ -173,6 +173,30 @@ func TestValidateChangesInDoubt(t *testing.T) {
 	require.Empty(t, b.problems(t, all...))
 }
 
+// V-09, V-16: a change that was begun and has not happened, in a zone that another client
+// has changed meanwhile, is a problem like any other, and so is one whose records another
+// client has changed after it.
+func TestValidateChangesInDoubtThatCannotBeDoneAnyMore(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	all := subjects(
+		change(t, "ADD", "www", "A", "192.0.2.9"),
+		change(t, "UPDATE", "gone", "A", "192.0.2.9"),
+		with(change(t, "UPDATE", "mail", "A", "192.0.2.9"), func(c *gnomonv1.DnsRecordChange) { c.PreviousData = []string{"192.0.2.77"} }),
+		with(change(t, "DELETE", "old", "TXT"), func(c *gnomonv1.DnsRecordChange) { c.PreviousData = []string{"other"} }),
+		with(change(t, "ADD", "www", "AAAA", "2001:db8::1"), func(c *gnomonv1.DnsRecordChange) { c.Ttl = 77 }),
+		change(t, "UPDATE", "shop", "A", "192.0.2.9"),
+	)
+	for i := range all {
+		all[i].InDoubt = true
+	}
+	require.Equal(t, []string{
+		"0 HARD RECORD_EXISTS dns_record.name", "1 HARD RECORD_MISSING dns_record.name",
+		"2 HARD RECORD_DIFFERS dns_record.previous_data", "3 HARD RECORD_DIFFERS dns_record.previous_data",
+		"4 HARD RECORD_EXISTS dns_record.name", "5 SOFT OWNED_BY_ANOTHER dns_record.owner",
+	}, b.problems(t, all...))
+}
+
 // A zone that its server does not have is a problem; a server that does not answer is
 // none, since nothing can be said.
 func TestValidateWithoutTheServersHelp(t *testing.T) {

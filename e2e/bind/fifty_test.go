@@ -80,7 +80,7 @@ func fifty(t *testing.T, zone string) (changes []*gnomonv1.DnsRecordChange, befo
 // dig runs Debian's dig against the server and gives the records it prints, sorted.
 func dig(t *testing.T, server *bindtest.Server, args ...string) []string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "dig", append([]string{"@127.0.0.1", "-p", server.Port, "+noall", "+answer", "+authority", "+norecurse"}, args...)...) //nolint:gosec // a test's own server
+	cmd := exec.CommandContext(t.Context(), "dig", append([]string{"@127.0.0.1", "-p", server.Port, "+noall", "+answer", "+authority", "+norecurse"}, args...)...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	var all []string

@@ -211,7 +211,9 @@ func TestZoneIsChangedMeanwhile(t *testing.T) {
 			[]any{n.Event, n.BatchID, n.State, n.Round, n.stored})
 		require.Len(t, n.Problems, len(want))
 		for i, p := range n.Problems {
-			require.Equal(t, want[i], found{*p.ChangeIndex, gnomonv1.Problem_Severity(gnomonv1.Problem_Severity_value[p.Severity]), p.Code})
+			require.Equal(t, want[i].change, *p.ChangeIndex)
+			require.Equal(t, want[i].severity.String(), p.Severity)
+			require.Equal(t, want[i].code, p.Code)
 		}
 		require.EqualValues(t, 2, server.Serial(t, zone), "nothing was applied")
 		if round == 2 {
