@@ -149,6 +149,7 @@ var elsewhere = []string{
 	"go run ./cmd/gnomon-dev", "make ", "go run ./cmd/gnomon starter", "go run ./cmd/gnomon worker",
 	"go run ./cmd/gnomon reconcile", "go run ./cmd/gnomon migrate", "go run ./faults/judge ",
 	"temporal ", "grpcurl ", "go build ", "go test ", "git ",
+	"docker compose ", "cp .env.example .env", // package deploy/compose has their test
 }
 
 // Blocks that are not executed hold nothing that could be, and the flags in them

@@ -62,7 +62,7 @@ func reachable(p *types.Project) (f found) {
 	for name, s := range p.Services {
 		for _, port := range s.Ports {
 			if target := fmt.Sprintf("%s:%d", name, port.Target); !at[target] {
-				f.say("nothing listens at %s, which is published", target)
+				f.sayf("nothing listens at %s, which is published", target)
 			}
 		}
 		for variable, there := range map[string]string{
@@ -72,12 +72,12 @@ func reachable(p *types.Project) (f found) {
 			"POSTGRES_SEEDS":        joined(s.Environment, "POSTGRES_SEEDS", "DB_PORT"),
 		} {
 			if s.Environment[variable] != nil && !at[there] {
-				f.say("%s: nothing listens at %s, %s", name, there, variable)
+				f.sayf("%s: nothing listens at %s, %s", name, there, variable)
 			}
 		}
 	}
 	if ydb := p.Services["ydb"]; ydb.Hostname != "ydb" {
-		f.say("YDB sends its clients to %q", ydb.Hostname)
+		f.sayf("YDB sends its clients to %q", ydb.Hostname)
 	}
 	return f
 }
@@ -107,7 +107,7 @@ func content(p *types.Project, name string) string {
 func scraped(p *types.Project) (f found) {
 	jobs, err := signals.Jobs(filepath.Join(p.WorkingDir, "deploy"))
 	if err != nil {
-		f.say("prometheus.yml: %v", err)
+		f.sayf("prometheus.yml: %v", err)
 	}
 	at, wanted := listens(p), map[string]bool{}
 	for name, s := range p.Services {
@@ -119,12 +119,12 @@ func scraped(p *types.Project) (f found) {
 		for _, target := range targets {
 			delete(wanted, job+" "+target)
 			if target = strings.Replace(target, "localhost:", "prometheus:", 1); !at[target] {
-				f.say("Prometheus asks %s, where nothing listens", target)
+				f.sayf("Prometheus asks %s, where nothing listens", target)
 			}
 		}
 	}
 	for target := range wanted {
-		f.say("Prometheus does not ask %s", target)
+		f.sayf("Prometheus does not ask %s", target)
 	}
 	return f
 }
@@ -155,11 +155,11 @@ func mounts(p *types.Project) (f found) {
 	for what, path := range wanted {
 		service, file, _ := strings.Cut(what, " ")
 		if have := mounted(p, service, file); have == "" || have != path {
-			f.say("%s has %s at %q and looks for it at %q", service, file, have, path)
+			f.sayf("%s has %s at %q and looks for it at %q", service, file, have, path)
 		}
 	}
 	if have := flag(p, "prometheus", "--storage.tsdb.path="); kept["prometheus-data"] != "prometheus:"+have {
-		f.say("Prometheus keeps its data at %q", have)
+		f.sayf("Prometheus keeps its data at %q", have)
 	}
 	return f
 }
@@ -187,29 +187,29 @@ func shown(p *types.Project) (f found) {
 		Datasources []struct{ UID, Type, URL string }
 	}
 	if err := yaml.Unmarshal([]byte(content(p, "deploy/grafana/provisioning/datasources/prometheus.yml")), &sources); err != nil {
-		f.say("datasources: %v", err)
+		f.sayf("datasources: %v", err)
 	}
 	uids, kinds := map[string]bool{}, map[string]bool{}
 	for _, source := range sources.Datasources {
 		uids[source.UID], kinds[source.Type] = true, true
 		if there := host(source.URL); !listens(p)[there] {
-			f.say("Grafana asks %s, where nothing listens", there)
+			f.sayf("Grafana asks %s, where nothing listens", there)
 		}
 	}
 	var providers struct {
 		Providers []struct{ Options struct{ Path string } }
 	}
 	if err := yaml.Unmarshal([]byte(content(p, "deploy/grafana/provisioning/dashboards/gnomon.yml")), &providers); err != nil {
-		f.say("dashboards: %v", err)
+		f.sayf("dashboards: %v", err)
 	}
 	for _, provider := range providers.Providers {
 		if have := mounted(p, "grafana", "deploy/grafana/dashboards"); have != provider.Options.Path {
-			f.say("Grafana has the dashboards at %q and looks for them at %q", have, provider.Options.Path)
+			f.sayf("Grafana has the dashboards at %q and looks for them at %q", have, provider.Options.Path)
 		}
 	}
 	var board map[string]any
 	if err := json.Unmarshal([]byte(content(p, "deploy/grafana/dashboards/gnomon.json")), &board); err != nil {
-		f.say("the dashboard: %v", err)
+		f.sayf("the dashboard: %v", err)
 	}
 	for name, kind := range chosen(board) { // a person chooses among those of a kind
 		uids["${"+name+"}"] = kinds[kind]
@@ -217,11 +217,11 @@ func shown(p *types.Project) (f found) {
 	used := map[string]bool{}
 	datasources(board, used)
 	if len(used) == 0 || len(providers.Providers) == 0 || len(uids) == 0 {
-		f.say("Grafana shows nothing")
+		f.sayf("Grafana shows nothing")
 	}
 	for uid := range used {
 		if !uids[uid] {
-			f.say("the dashboard asks the datasource %q", uid)
+			f.sayf("the dashboard asks the datasource %q", uid)
 		}
 	}
 	return f
@@ -285,17 +285,17 @@ func balanced(p *types.Project) (f found) {
 		backends[current] = append(backends[current], match[2])
 		for _, port := range match[3:] {
 			if port != "" && !at[match[2]+":"+port] {
-				f.say("HAProxy sends to %s:%s, where nothing listens", match[2], port)
+				f.sayf("HAProxy sends to %s:%s, where nothing listens", match[2], port)
 			}
 		}
 	}
 	if len(backends) == 0 {
-		f.say("HAProxy has no backend")
+		f.sayf("HAProxy has no backend")
 	}
 	want := slices.Sorted(maps.Keys(starters))
 	for name, have := range backends {
 		if !slices.Equal(have, want) {
-			f.say("HAProxy's backend %s has %v and not %v", name, have, want)
+			f.sayf("HAProxy's backend %s has %v and not %v", name, have, want)
 		}
 	}
 	return f

@@ -62,15 +62,15 @@ var flagVariable = regexp.MustCompile(`\(env (GNOMON_\w+)\)`)
 func parsed(name string, words []string) (cmd *cobra.Command, f found) {
 	cmd, rest, err := gnomon().Find(words)
 	if err != nil {
-		f.say("%s: %v: %v", name, words, err)
+		f.sayf("%s: %v: %v", name, words, err)
 		return nil, f
 	}
 	if err := cmd.ParseFlags(rest); err != nil {
-		f.say("%s: %v: %v", name, words, err)
+		f.sayf("%s: %v: %v", name, words, err)
 		return nil, f
 	}
 	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil || !cmd.Runnable() {
-		f.say("%s: %v is no command: %v", name, words, err)
+		f.sayf("%s: %v is no command: %v", name, words, err)
 		return nil, f
 	}
 	return cmd, f
@@ -84,10 +84,10 @@ func processes(p *types.Project) (f found) {
 			continue
 		}
 		if len(s.Entrypoint) > 0 {
-			f.say("%s has an entrypoint of its own", name)
+			f.sayf("%s has an entrypoint of its own", name)
 		}
 		if !s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") || s.User != "" {
-			f.say("%s may more than it needs", name)
+			f.sayf("%s may more than it needs", name)
 		}
 		cmd, wrong := parsed(name, s.Command)
 		f = append(f, wrong...)
@@ -99,7 +99,7 @@ func processes(p *types.Project) (f found) {
 			continue
 		}
 		if test := s.HealthCheck.Test; len(test) < 2 || test[1] != program {
-			f.say("%s: the health check is not of %s", name, program)
+			f.sayf("%s: the health check is not of %s", name, program)
 		} else {
 			f = append(f, asksItself(name, test[2:], s.Environment)...)
 		}
@@ -117,13 +117,13 @@ func environment(name string, cmd *cobra.Command, values types.MappingWithEquals
 		}
 		if value, set := reads.LookupEnv(match[1]); set {
 			if err := flag.Value.Set(value); err != nil {
-				f.say("%s: %s: %v", name, match[1], err)
+				f.sayf("%s: %s: %v", name, match[1], err)
 			}
 		}
 	})
 	if cmd.Flags().Lookup("namespace") != nil { // it speaks to Temporal
 		if _, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{DisableFile: true, EnvLookup: reads}); err != nil {
-			f.say("%s: TEMPORAL_*: %v", name, err)
+			f.sayf("%s: TEMPORAL_*: %v", name, err)
 		}
 	}
 	if cmd.Flags().Lookup("store").Value.String() == "ydb" {
@@ -131,7 +131,7 @@ func environment(name string, cmd *cobra.Command, values types.MappingWithEquals
 	}
 	for variable := range values {
 		if !reads.names[variable] {
-			f.say("%s: %s is not read by gnomon %s", name, variable, cmd.Name())
+			f.sayf("%s: %s is not read by gnomon %s", name, variable, cmd.Name())
 		}
 	}
 	return f
@@ -148,7 +148,7 @@ func mirror(name string, reads *asked) (f found) {
 	defer cancel()
 	_, _, err := ydb.Versions(ctx, ydb.Config{ConnectionString: connection, ConnectTimeout: 100 * time.Millisecond, Getenv: reads.getenv})
 	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:1") {
-		f.say("%s: YDB's variables: %v", name, err)
+		f.sayf("%s: YDB's variables: %v", name, err)
 	}
 	return f
 }
@@ -157,12 +157,12 @@ func mirror(name string, reads *asked) (f found) {
 func asksItself(name string, words []string, values types.MappingWithEquals) (f found) {
 	cmd, f := parsed(name, words)
 	if cmd == nil || cmd.Name() != "health" {
-		f.say("%s: the health check is not gnomon health", name)
+		f.sayf("%s: the health check is not gnomon health", name)
 		return f
 	}
 	_, port, err := net.SplitHostPort(value(values, "GNOMON_METRICS_ADDRESS"))
 	if want := "http://127.0.0.1:" + port + "/readyz"; err != nil || cmd.Flag("http").Value.String() != want {
-		f.say("%s: the health check asks %s and not %s", name, cmd.Flag("http").Value, want)
+		f.sayf("%s: the health check asks %s and not %s", name, cmd.Flag("http").Value, want)
 	}
 	return f
 }

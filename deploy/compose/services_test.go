@@ -16,7 +16,7 @@ import (
 // found collects what is wrong.
 type found []string
 
-func (f *found) say(format string, arguments ...any) {
+func (f *found) sayf(format string, arguments ...any) {
 	*f = append(*f, fmt.Sprintf(format, arguments...))
 }
 
@@ -41,9 +41,9 @@ func images(p *types.Project) (f found) {
 	for name, s := range p.Services {
 		switch {
 		case s.Build != nil && (!strings.HasPrefix(s.Image, "gnomon:") || s.Build.Context != p.WorkingDir || s.Build.Dockerfile != "Dockerfile"):
-			f.say("%s is built as %s from %s, %s", name, s.Image, s.Build.Context, s.Build.Dockerfile)
+			f.sayf("%s is built as %s from %s, %s", name, s.Image, s.Build.Context, s.Build.Dockerfile)
 		case s.Build == nil && !pinned.MatchString(s.Image):
-			f.say("%s: the image %s is not pinned", name, s.Image)
+			f.sayf("%s: the image %s is not pinned", name, s.Image)
 		}
 	}
 	return f
@@ -56,16 +56,16 @@ func health(p *types.Project) (f found) {
 		h := s.HealthCheck
 		switch {
 		case ends[name] && (h != nil || s.Restart != ""):
-			f.say("%s ends and has a health check or a restart", name)
+			f.sayf("%s ends and has a health check or a restart", name)
 		case ends[name]:
 		case h == nil || h.Disable:
-			f.say("%s has no health check", name)
+			f.sayf("%s has no health check", name)
 		case len(h.Test) < 2 || h.Test[0] != "CMD":
-			f.say("%s: the health check %v is no command", name, h.Test)
+			f.sayf("%s: the health check %v is no command", name, h.Test)
 		case h.Interval == nil || h.Timeout == nil || h.Retries == nil || h.StartPeriod == nil:
-			f.say("%s: the health check leaves something to the defaults", name)
+			f.sayf("%s: the health check leaves something to the defaults", name)
 		case s.Restart != types.RestartPolicyUnlessStopped:
-			f.say("%s is not started again", name)
+			f.sayf("%s is not started again", name)
 		}
 	}
 	return f
@@ -92,20 +92,20 @@ var order = map[string]string{
 // ordered compares the file's order with [order].
 func ordered(p *types.Project) (f found) {
 	if have, want := slices.Sorted(maps.Keys(p.Services)), slices.Sorted(maps.Keys(order)); !slices.Equal(have, want) {
-		f.say("the services are %v and not %v", have, want)
+		f.sayf("the services are %v and not %v", have, want)
 	}
 	for name, s := range p.Services {
 		var waits []string
 		for on, d := range s.DependsOn {
 			if !d.Required {
-				f.say("%s does without %s", name, on)
+				f.sayf("%s does without %s", name, on)
 			}
 			condition := strings.TrimSuffix(strings.TrimPrefix(d.Condition, "service_"), "_successfully")
 			waits = append(waits, on+" "+condition)
 		}
 		slices.Sort(waits)
 		if have := strings.Join(waits, ", "); have != order[name] {
-			f.say("%s waits for %q and not for %q", name, have, order[name])
+			f.sayf("%s waits for %q and not for %q", name, have, order[name])
 		}
 	}
 	return f
@@ -125,19 +125,19 @@ func ports(p *types.Project) (f found) {
 	for name, s := range p.Services {
 		for _, port := range s.Ports {
 			if port.HostIP != "127.0.0.1" || port.Protocol != "tcp" {
-				f.say("%s: port %s is published at %q, %s", name, port.Published, port.HostIP, port.Protocol)
+				f.sayf("%s: port %s is published at %q, %s", name, port.Published, port.HostIP, port.Protocol)
 			}
 			if other := seen[port.Published]; other != "" {
-				f.say("port %s is of %s and of %s", port.Published, other, name)
+				f.sayf("port %s is of %s and of %s", port.Published, other, name)
 			}
 			seen[port.Published] = fmt.Sprintf("%s:%d", name, port.Target)
 		}
 		if s.NetworkMode != "" || s.Privileged {
-			f.say("%s has the machine's network or is privileged", name)
+			f.sayf("%s has the machine's network or is privileged", name)
 		}
 	}
 	if !maps.Equal(seen, published) {
-		f.say("published are %v and not %v", seen, published)
+		f.sayf("published are %v and not %v", seen, published)
 	}
 	return f
 }
@@ -162,22 +162,22 @@ func volumes(p *types.Project) (f found) {
 			case types.VolumeTypeBind:
 				inside, err := filepath.Rel(filepath.Join(p.WorkingDir, "deploy"), v.Source)
 				if err != nil || !filepath.IsLocal(inside) || !v.ReadOnly {
-					f.say("%s mounts %s, which is not under deploy or may be written", name, v.Source)
+					f.sayf("%s mounts %s, which is not under deploy or may be written", name, v.Source)
 				}
 				if _, err := os.Stat(v.Source); err != nil {
-					f.say("%s mounts what is not there: %v", name, err)
+					f.sayf("%s mounts what is not there: %v", name, err)
 				}
 			default:
-				f.say("%s mounts a %s", name, v.Type)
+				f.sayf("%s mounts a %s", name, v.Type)
 			}
 		}
 	}
 	if !maps.Equal(seen, kept) {
-		f.say("the volumes are %v and not %v", seen, kept)
+		f.sayf("the volumes are %v and not %v", seen, kept)
 	}
 	for name := range kept {
 		if _, ok := p.Volumes[name]; !ok {
-			f.say("the volume %s is not declared", name)
+			f.sayf("the volume %s is not declared", name)
 		}
 	}
 	return f
@@ -193,13 +193,13 @@ var login = regexp.MustCompile(`://[^/\s]*:[^/\s]*@`)
 func secret(p *types.Project) (f found) {
 	for name, s := range p.Secrets {
 		if s.Environment == "" || s.Content != passwords[s.Environment] {
-			f.say("the secret %s does not come from the environment", name)
+			f.sayf("the secret %s does not come from the environment", name)
 		}
 	}
 	for name, s := range p.Services {
 		for variable, value := range s.Environment {
 			if value == nil {
-				f.say("%s: %s is whatever the shell has", name, variable)
+				f.sayf("%s: %s is whatever the shell has", name, variable)
 				continue
 			}
 			given := slices.Contains(slices.Collect(maps.Values(passwords)), *value)
@@ -207,16 +207,16 @@ func secret(p *types.Project) (f found) {
 			mounted := slices.ContainsFunc(s.Secrets, func(m types.ServiceSecretConfig) bool { return m.Source == file })
 			switch {
 			case login.MatchString(*value):
-				f.say("%s: %s has a login in it", name, variable)
+				f.sayf("%s: %s has a login in it", name, variable)
 			case secretName.MatchString(variable) && !given && (!isFile || !mounted):
-				f.say("%s: %s is a secret that is written down, or a file that is not mounted", name, variable)
+				f.sayf("%s: %s is a secret that is written down, or a file that is not mounted", name, variable)
 			case given && !secretName.MatchString(variable):
-				f.say("%s: %s gets a password", name, variable)
+				f.sayf("%s: %s gets a password", name, variable)
 			}
 		}
 		for _, word := range slices.Concat(s.Command, s.Entrypoint) {
 			if slices.Contains(slices.Collect(maps.Values(passwords)), word) || login.MatchString(word) || strings.Contains(word, "password=") {
-				f.say("%s: a password in a command, which all processes of the machine can read", name)
+				f.sayf("%s: a password in a command, which all processes of the machine can read", name)
 			}
 		}
 	}
@@ -234,7 +234,7 @@ func grace(p *types.Project) (f found) {
 			}
 			own, err := time.ParseDuration(*value)
 			if err != nil || s.StopGracePeriod == nil || time.Duration(*s.StopGracePeriod) <= own+10*time.Second {
-				f.say("%s is killed before %s and ten seconds have passed", name, variable)
+				f.sayf("%s is killed before %s and ten seconds have passed", name, variable)
 			}
 		}
 	}

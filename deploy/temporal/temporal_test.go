@@ -56,7 +56,7 @@ func service(t *testing.T, name string) types.ServiceConfig {
 }
 
 // Temporal reads from the variables what they are meant to say, and reads all of them.
-func TestConfiguration(t *testing.T) {
+func TestConfiguration(t *testing.T) { //nolint:paralleltest // it sets the environment
 	variables := service(t, "temporal").Environment
 	for name, value := range variables {
 		t.Setenv(name, *value)
