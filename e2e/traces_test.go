@@ -157,3 +157,44 @@ func TestTracesOfCommands(t *testing.T) {
 	begun := s.await(t, startMark, 2)[1]
 	require.Equal(t, left.SpanContext.TraceID(), begun.SpanContext.TraceID())
 }
+
+// Issue 4: each command is in the trace of its caller, from the call to the workflow that
+// applies it.
+func TestTraceOfEachCommand(t *testing.T) {
+	t.Parallel()
+	s := installTraced(t)
+	s.work(t)
+	id := s.id("a")
+	_, err := s.calls.CreateAction(t.Context(), &gnomonv1.CreateActionRequest{Action: s.once(id, "/ok", time.Hour)})
+	require.NoError(t, err)
+	for _, command := range []struct {
+		method, name string
+		call         func() error
+	}{
+		{"PauseAction", "pause", func() error {
+			_, err := s.calls.PauseAction(t.Context(), &gnomonv1.PauseActionRequest{Id: id})
+			return err
+		}},
+		{"ResumeAction", "resume", func() error {
+			_, err := s.calls.ResumeAction(t.Context(), &gnomonv1.ResumeActionRequest{Id: id})
+			return err
+		}},
+		{"UpdateAction", "update", func() error {
+			_, err := s.calls.UpdateAction(t.Context(), &gnomonv1.UpdateActionRequest{Action: s.once(id, "/other", time.Hour)})
+			return err
+		}},
+		{"DeleteAction", "cancel", func() error {
+			_, err := s.calls.DeleteAction(t.Context(), &gnomonv1.DeleteActionRequest{Id: id})
+			return err
+		}},
+	} {
+		require.NoError(t, command.call(), command.method)
+		calls := s.await(t, "gnomon.v1.ActionService/"+command.method, 2)
+		client, facade := calls[0], calls[1]
+		require.False(t, client.Parent.IsValid())
+		child(t, client, facade)
+		sent := s.await(t, "UpdateWorkflow:"+command.name, 1)[0]
+		child(t, facade, sent)
+		child(t, sent, s.await(t, "HandleUpdate:"+command.name, 1)[0])
+	}
+}
