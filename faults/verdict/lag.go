@@ -42,6 +42,20 @@ func (v *Verdict) lag(e *Evidence, fault string, limit float64, kinds ...string)
 	}
 }
 
+// after tells how late attempts came in the healthy stretch that follows on each of
+// some kinds, which a median of all healthy stretches does not show: what waited for the
+// store ends all at once then. faults.md limits the lag under a fault; this is told.
+func (v *Verdict) after(e *Evidence, fault string, kinds ...string) {
+	for _, i := range e.of(kinds...) {
+		for _, healthy := range e.of(record.Healthy) {
+			if !healthy.At.Before(i.Until) {
+				v.figuref(fault, "lag after "+i.Kind, "%s", spread(e.lags([]record.Injection{healthy})))
+				break
+			}
+		}
+	}
+}
+
 // convergedWithin is how soon the rows are right when the store is back (F5).
 const convergedWithin = 30 * time.Second
 
