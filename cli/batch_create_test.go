@@ -158,8 +158,8 @@ error: request_id: must be visible ASCII
 	got = fake.run(t, "batch", "create", "-f", file, "-o", "json")
 	require.Equal(t, ExitFailed, got.code)
 	var answer struct {
-		Code    int
-		Details []map[string]any
+		Code    int              `json:"code"`
+		Details []map[string]any `json:"details"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(got.stderr), &answer))
 	require.Equal(t, 3, answer.Code)

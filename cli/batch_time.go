@@ -19,11 +19,6 @@ func (f *batchTime) register(cmd *cobra.Command, what string) {
 	flags.DurationVar(&f.in, "in", 0, what+", this long from now, such as 5s")
 }
 
-// given says whether the flags name a time.
-func (*batchTime) given(cmd *cobra.Command) bool {
-	return cmd.Flags().Changed("at") || cmd.Flags().Changed("in")
-}
-
 // read is the time, nil where no flag names one.
 func (f *batchTime) read(cmd *cobra.Command, now time.Time) (*timestamppb.Timestamp, error) {
 	if err := exclusive(cmd, "at", "in"); err != nil {

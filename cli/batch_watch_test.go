@@ -91,7 +91,7 @@ func TestBatchWatchShowsAProgressBarOnATerminal(t *testing.T) {
 	require.Len(t, frames, 3)
 	require.NotContains(t, frames[0], "applying")
 	require.Contains(t, frames[0], "State      PENDING\n")
-	bar := strings.Split(frames[1], "\n")[0]
+	bar, _, _ := strings.Cut(frames[1], "\n")
 	require.Regexp(t, `^applying  50% \|█+ +\| +\(500/1000\)$`, bar)
 	require.Contains(t, frames[1], "Changes    490 complete, 10 failed, 500 pending\n")
 	require.NotContains(t, frames[2], "applying")

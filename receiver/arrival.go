@@ -31,6 +31,10 @@ type Arrival struct {
 	// ActionID and GUID are the headers Gnomon-Action-Id and Gnomon-Action-Guid.
 	ActionID string `json:"action_id,omitempty"`
 	GUID     string `json:"guid,omitempty"`
+	// BatchID and ChangeIndex are the headers Gnomon-Batch-Id and Gnomon-Change-Index of
+	// a change of a batch, as they came.
+	BatchID     string `json:"batch_id,omitempty"`
+	ChangeIndex string `json:"change_index,omitempty"`
 	// ScheduledAt is the occurrence: Gnomon-Scheduled-At, zero if absent.
 	ScheduledAt time.Time `json:"scheduled_at,omitzero"`
 	// Attempt is Gnomon-Attempt, from 1, 0 if absent.
@@ -67,6 +71,8 @@ func readArrival(r *http.Request, now time.Time) (Arrival, error) {
 		Path:           r.URL.Path,
 		ActionID:       r.Header.Get("Gnomon-Action-Id"),
 		GUID:           r.Header.Get("Gnomon-Action-Guid"),
+		BatchID:        r.Header.Get("Gnomon-Batch-Id"),
+		ChangeIndex:    r.Header.Get("Gnomon-Change-Index"),
 		IdempotencyKey: r.Header.Get("Idempotency-Key"),
 		Header:         r.Header.Clone(),
 	}

@@ -24,8 +24,8 @@ type answer struct {
 }
 
 // behave decides by the path. The statuses and times that can be asked for are in
-// the package's documentation.
-func behave(a Arrival) answer {
+// the package's documentation. Before is how often the same was asked before.
+func behave(a Arrival, before func() int) answer {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(a.Path, "/"), "/")
 	value, _, _ := strings.Cut(rest, "/")
 	switch name {
@@ -61,22 +61,32 @@ func behave(a Arrival) answer {
 		}
 		return answer{status: http.StatusOK, big: n}
 	case "judge":
-		_, problem, _ := strings.Cut(rest, "/")
-		return judge(value, problem)
+		return judge(strings.Split(rest, "/"), before)
 	default:
 		return received()
 	}
 }
 
-// judge answers as a validate_url of http_change does.
-func judge(severity, problem string) answer {
+// judge answers as a validate_url of http_change does. Asked is what follows /judge: how
+// bad the problem is that it finds, the problem, and which time it finds it, if only once.
+func judge(asked []string, before func() int) answer {
 	found := map[string][]string{"hard": {}, "soft": {}}
+	severity := asked[0]
 	switch {
 	case severity == "":
-	case found[severity] == nil || problem == "":
+	case found[severity] == nil || len(asked) < 2 || asked[1] == "":
 		return refuse("/judge/hard/X and /judge/soft/X take a problem")
+	case len(asked) > 2 && asked[2] == "only":
+		n, err := strconv.Atoi(strings.Join(asked[3:], "/"))
+		if err != nil || n < 1 {
+			return refuse("/judge/hard/X/only/N takes which question finds the problem, from 1")
+		}
+		if before()+1 != n {
+			break
+		}
+		found[severity] = append(found[severity], asked[1])
 	default:
-		found[severity] = append(found[severity], problem)
+		found[severity] = append(found[severity], asked[1])
 	}
 	text, err := json.Marshal(found)
 	if err != nil {

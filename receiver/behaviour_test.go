@@ -51,6 +51,10 @@ func TestPathsAskForAnswers(t *testing.T) {
 		{path: "/judge/soft/FRIDAY", status: 200, text: `{"hard":[],"soft":["FRIDAY"]}` + "\n"},
 		{path: "/judge/mild/FRIDAY", status: 400, text: "/judge/hard/X and /judge/soft/X take a problem\n"},
 		{path: "/judge/hard", status: 400, text: "/judge/hard/X and /judge/soft/X take a problem\n"},
+		{path: "/judge/hard/no%20order/1", status: 200, text: `{"hard":["no order"],"soft":[]}` + "\n"},
+		{path: "/judge/hard/x/only/0", status: 400, text: "/judge/hard/X/only/N takes which question finds the problem, from 1\n"},
+		{path: "/judge/hard/x/only/x", status: 400, text: "/judge/hard/X/only/N takes which question finds the problem, from 1\n"},
+		{path: "/judge/hard/x/only", status: 400, text: "/judge/hard/X/only/N takes which question finds the problem, from 1\n"},
 		{path: "/big/x", status: 400, text: "/big/N takes a number of bytes\n"},
 	} {
 		var headers []string
@@ -131,4 +135,22 @@ func TestBlockEndsWithClientOrReceiver(t *testing.T) {
 	require.Less(t, time.Since(began), time.Second, "what is held does not hold up the end")
 	require.ErrorContains(t, (<-held).err, "EOF")
 	require.ErrorContains(t, (<-slow).err, "EOF")
+}
+
+// V-07: a batch that was valid when it was submitted is not when its time has come, and is
+// again after a repair: each batch is counted for itself.
+func TestAProblemThatIsFoundOnce(t *testing.T) {
+	t.Parallel()
+	r := start(t, receiver.Config{})
+	const fine, found = `{"hard":[],"soft":[]}`, `{"hard":[],"soft":["FRIDAY"]}`
+	for _, uid := range []string{"u1", "u2"} {
+		for _, want := range []string{fine, found, fine} {
+			_, text, err := send(t.Context(), r.URL("/judge/soft/FRIDAY/only/2"), "", "Gnomon-Batch-Uid", uid)
+			require.NoError(t, err)
+			require.Equal(t, want+"\n", text)
+			_, text, err = send(t.Context(), r.URL("/judge/soft/FRIDAY/only/7"), "", "Gnomon-Batch-Uid", uid)
+			require.NoError(t, err)
+			require.Equal(t, fine+"\n", text)
+		}
+	}
 }

@@ -10,6 +10,7 @@
 //	/big/N           200 with a body of N bytes
 //	/judge           200, as a validate_url of http_change that finds nothing
 //	/judge/hard/X    the same, and it finds the hard problem X; /judge/soft/X a soft one
+//	/judge/hard/X/only/N  it finds it the Nth time that a batch asks, and no other time
 //	anything else    200
 //
 // What follows after these, as in /fail-first/2/invoice, is not looked at and may

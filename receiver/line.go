@@ -20,7 +20,7 @@ const (
 //
 //	10:00:00.012  POST /hello  action=hello attempt=1 due=10:00:00.000 late=12ms  {"hello":"world"}
 //
-// with status=503 after late where the answer is not 2xx. Times are in zone; a due
+// with batch= and change= instead of action= for a change of a batch, and status=503 after late where the answer is not 2xx. Times are in zone; a due
 // time of another day has its date. Of the body the first 80 characters are shown;
 // no control character of the request gets through.
 func (a Arrival) Line(zone *time.Location) string {
@@ -31,6 +31,9 @@ func (a Arrival) Line(zone *time.Location) string {
 	var facts []string
 	if a.ActionID != "" {
 		facts = append(facts, "action="+printable(a.ActionID, shownName))
+	}
+	if a.BatchID != "" {
+		facts = append(facts, "batch="+printable(a.BatchID, shownName)+" change="+printable(a.ChangeIndex, shownName))
 	}
 	if a.Attempt > 0 {
 		facts = append(facts, fmt.Sprint("attempt=", a.Attempt))

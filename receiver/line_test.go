@@ -20,6 +20,9 @@ func TestLine(t *testing.T) {
 		`10:00:00.012  POST /hello  action=hello attempt=1 due=10:00:00.000 late=12ms  {"hello":"world"}`: {
 			Time: at, Method: "POST", Path: "/hello", ActionID: "hello", Attempt: 1, ScheduledAt: due, Status: 200, Body: []byte("{\"hello\":\"world\"}\n"),
 		},
+		"10:00:00.012  POST /judge  batch=release change=0": {
+			Time: at, Method: "POST", Path: "/judge", BatchID: "release", ChangeIndex: "0", Status: 200,
+		},
 		"10:00:00.012  GET /": {Time: at, Method: "GET", Path: "/", Status: 200},
 		"10:00:00.012  POST /status/503  action=a attempt=3 due=09:59:54.512 late=5.5s status=503": {
 			Time: at, Method: "POST", Path: "/status/503", ActionID: "a", Attempt: 3, ScheduledAt: at.Add(-5500 * time.Millisecond), Status: 503,

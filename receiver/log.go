@@ -59,6 +59,19 @@ func (l *arrivals) add(a Arrival) error {
 	return recordErr
 }
 
+// like is how many of the arrivals that are remembered were at a's path for a's batch.
+func (l *arrivals) like(a Arrival) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for _, one := range l.kept {
+		if one.Path == a.Path && one.Header.Get("Gnomon-Batch-Uid") == a.Header.Get("Gnomon-Batch-Uid") {
+			n++
+		}
+	}
+	return n
+}
+
 func (l *arrivals) writeRecord(a Arrival) error {
 	if l.record == nil {
 		return nil

@@ -128,7 +128,7 @@ func (r *Receiver) serve(w http.ResponseWriter, req *http.Request) {
 	r.gateMu.Unlock()
 
 	a, err := readArrival(req, time.Now())
-	reply := behave(a)
+	reply := behave(a, func() int { return r.arrivals.like(a) })
 	switch {
 	case errors.Is(err, errLongBody):
 		reply = answer{status: http.StatusRequestEntityTooLarge, text: err.Error() + "\n"}
