@@ -13,7 +13,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/proto"
 
-	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 	"gnomon/reconcile/periodic"
 )
@@ -55,8 +54,8 @@ func (i *inbound) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteW
 	result, err := i.Next.ExecuteWorkflow(ctx, in)
 	if again, ok := errors.AsType[*workflow.ContinueAsNewError](err); ok {
 		i.decisions.next = again.Input
-	} else if st, ok := result.(*gnomonv1.Status); ok && err == nil {
-		i.decisions.end = proto.CloneOf(st)
+	} else if st, ok := result.(proto.Message); ok && err == nil {
+		i.decisions.end = proto.Clone(st)
 	}
 	return result, err
 }
@@ -122,15 +121,11 @@ func (d *decisions) compareTimer(recorded time.Duration) error {
 }
 
 func (d *decisions) compareActivity(name string, input *commonpb.Payloads) error {
-	var recorded proto.Message
-	switch name {
-	case workflowv1.PerformActivity:
-		recorded = &workflowv1.PerformInput{}
-	case workflowv1.MirrorActivity:
-		recorded = &workflowv1.MirrorInput{}
-	case periodic.ActivityName:
+	if name == periodic.ActivityName {
 		return nil // it is told nothing
-	default:
+	}
+	recorded := inputOf(name)
+	if recorded == nil {
 		return fmt.Errorf("no activity is called %q", name)
 	}
 	if err := read(input, recorded); err != nil {
@@ -148,15 +143,35 @@ func (d *decisions) compareActivity(name string, input *commonpb.Payloads) error
 	return fmt.Errorf("%s was recorded with another input (-recorded +decided):\n%s", name, difference(recorded, d.activities[name][0]))
 }
 
+// inputOf is an empty input of an activity, nil if there is none of this name.
+func inputOf(name string) proto.Message {
+	switch name {
+	case workflowv1.PerformActivity:
+		return &workflowv1.PerformInput{}
+	case workflowv1.MirrorActivity:
+		return &workflowv1.MirrorInput{}
+	case workflowv1.AcceptBatchActivity:
+		return &workflowv1.AcceptBatchInput{}
+	case workflowv1.StoreBatchActivity:
+		return &workflowv1.StoreBatchInput{}
+	case workflowv1.ProcessBatchActivity, workflowv1.AbandonBatchActivity:
+		return &workflowv1.ProcessBatchInput{}
+	case workflowv1.NotifyBatchActivity:
+		return &workflowv1.NotifyBatchInput{}
+	default:
+		return nil
+	}
+}
+
 var errNoEnd = errors.New("this end was recorded, decided is none")
 
 func (d *decisions) compareEnd(p *commonpb.Payloads) error {
-	recorded := &gnomonv1.Status{}
-	if err := read(p, recorded); err != nil {
-		return err
-	}
 	if d.end == nil {
 		return errNoEnd
+	}
+	recorded := d.end.ProtoReflect().New().Interface()
+	if err := read(p, recorded); err != nil {
+		return err
 	}
 	if !same(d.end, recorded) {
 		return otherEnd(difference(recorded, d.end))
@@ -171,13 +186,9 @@ func (d *decisions) compareNext(workflowType string, p *commonpb.Payloads) error
 	}
 	switch workflowType {
 	case workflowv1.ActionWorkflow:
-		recorded, decided := &workflowv1.ActionState{}, &workflowv1.ActionState{}
-		if err := errors.Join(read(p, recorded), read(d.next, decided)); err != nil {
-			return err
-		}
-		if !same(decided, recorded) {
-			return otherEnd(difference(recorded, decided))
-		}
+		return d.compareState(p, &workflowv1.ActionState{}, &workflowv1.ActionState{})
+	case workflowv1.BatchWorkflow:
+		return d.compareState(p, &workflowv1.BatchState{}, &workflowv1.BatchState{})
 	case periodic.WorkflowName:
 		var recorded, decided periodic.State
 		if err := errors.Join(read(p, &recorded), read(d.next, &decided)); err != nil {
@@ -188,6 +199,17 @@ func (d *decisions) compareNext(workflowType string, p *commonpb.Payloads) error
 		}
 	default:
 		return fmt.Errorf("no workflow is called %q", workflowType)
+	}
+	return nil
+}
+
+// compareState reads and compares the states that the next run was and would be handed.
+func (d *decisions) compareState(p *commonpb.Payloads, recorded, decided proto.Message) error {
+	if err := errors.Join(read(p, recorded), read(d.next, decided)); err != nil {
+		return err
+	}
+	if !same(decided, recorded) {
+		return otherEnd(difference(recorded, decided))
 	}
 	return nil
 }

@@ -4,7 +4,7 @@
 //
 // testdata/v<life.Version>/ holds one gzipped JSON for each of States. `make record`
 // writes those of the present version anew; those of older versions stay for ever,
-// as actions of those versions may still be alive. testdata/reconciler/ holds those of
-// ReconcilerStates. docs/changing-workflows.md says
-// when to record.
+// as actions of those versions may still be alive. testdata/batch/v<batch.Version>/
+// holds those of BatchStates in the same way, testdata/reconciler/ those of
+// ReconcilerStates. docs/changing-workflows.md says when to record.
 package replay

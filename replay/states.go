@@ -7,12 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
-	"go.temporal.io/sdk/converter"
 
 	"gnomon/action/life"
 	gnomonv1 "gnomon/api/gnomon/v1"
+	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/batch"
 )
 
 // How a recording ends, beside the name of the Status.State that the run ended in.
@@ -166,6 +168,9 @@ func (s State) Path() string {
 	if strings.HasPrefix(s.Name, Reconciler) {
 		return filepath.Join("testdata", Reconciler, s.Name+Extension)
 	}
+	if strings.HasPrefix(s.Name, Batch) {
+		return filepath.Join("testdata", Batch, fmt.Sprintf("v%d", batch.Version), s.Name+Extension)
+	}
 	return filepath.Join("testdata", fmt.Sprintf("v%d", life.Version), s.Name+Extension)
 }
 
@@ -187,6 +192,18 @@ func (s State) Check(h *historypb.History) error {
 	return nil
 }
 
+// result is the name of the state that a run ended in.
+func result(h *historypb.History, p *commonpb.Payloads) (string, error) {
+	if h.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName() == workflowv1.BatchWorkflow {
+		st := &gnomonv1.BatchStatus{}
+		err := read(p, st)
+		return st.GetState().String(), err
+	}
+	st := &gnomonv1.Status{}
+	err := read(p, st)
+	return st.GetState().String(), err
+}
+
 // ending is how a history ends.
 func ending(h *historypb.History) (string, error) {
 	if len(h.GetEvents()) == 0 {
@@ -195,9 +212,7 @@ func ending(h *historypb.History) (string, error) {
 	last := h.GetEvents()[len(h.GetEvents())-1]
 	switch last.GetEventType() {
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED:
-		st := &gnomonv1.Status{}
-		err := converter.GetDefaultDataConverter().FromPayloads(last.GetWorkflowExecutionCompletedEventAttributes().GetResult(), st)
-		return st.GetState().String(), err
+		return result(h, last.GetWorkflowExecutionCompletedEventAttributes().GetResult())
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW:
 		return Continued, nil
 	case enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED, enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT,

@@ -29,7 +29,32 @@ func textless(m proto.Message) proto.Message {
 	for _, c := range st.GetConditions() {
 		c.Message = ""
 	}
+	if b := batchStatus(m); b != nil {
+		b.Message = ""
+		for _, c := range b.GetConditions() {
+			c.Message = ""
+		}
+	}
+	if in, ok := m.(*workflowv1.ProcessBatchInput); ok {
+		in.Reason = ""
+	}
 	return m
+}
+
+// batchStatus is the BatchStatus within what a workflow decides.
+func batchStatus(m proto.Message) *gnomonv1.BatchStatus {
+	switch m := m.(type) {
+	case *gnomonv1.BatchStatus:
+		return m
+	case *workflowv1.ProcessBatchInput:
+		return m.GetHead().GetStatus()
+	case *workflowv1.StoreBatchInput:
+		return m.GetHead().GetStatus()
+	case *workflowv1.BatchState:
+		return m.GetHead().GetStatus()
+	default:
+		return nil
+	}
 }
 
 // status is the Status within what a workflow decides.

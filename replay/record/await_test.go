@@ -63,11 +63,14 @@ func (i *installation) succeeds(t *testing.T, id string, n uint64) {
 	}, within, 20*time.Millisecond, id)
 }
 
-// workflow is the id of the workflow of an action, or of the reconciler for a name of
-// one of its recordings.
+// workflow is the id of the workflow of an action, or of a batch or the reconciler for a
+// name of one of their recordings.
 func (i *installation) workflow(name string) string {
 	if strings.HasPrefix(name, replay.Reconciler) {
 		return periodic.WorkflowID(i.queue)
+	}
+	if strings.HasPrefix(name, replay.Batch) {
+		return workflowv1.BatchWorkflowID(name)
 	}
 	return workflowv1.WorkflowID(name)
 }

@@ -35,6 +35,8 @@ type installation struct {
 	inbox   *receiver.Receiver
 	log     *slog.Logger
 	working *worker.Worker
+	// batches is what a worker of batches has beside.
+	batches worker.Config
 }
 
 // install brings an installation up.
@@ -87,6 +89,7 @@ func (i *installation) reconciling(t *testing.T, interval time.Duration) {
 	w, err := worker.New(i.client, worker.Config{
 		TaskQueue: i.queue, Store: i.store, Performers: perform, HeartbeatTimeout: heartbeat,
 		StopGrace: time.Second, Pollers: 2, Logger: i.log, ReconcileInterval: interval,
+		Changes: i.batches.Changes, Notices: i.batches.Notices, BatchAttempts: i.batches.BatchAttempts,
 	})
 	require.NoError(t, err)
 	require.NoError(t, w.Start())

@@ -42,7 +42,9 @@ func (r *recordings) prepare(keep bool) (err error) {
 }
 
 // states are all that have a recording.
-func states() []replay.State { return slices.Concat(replay.States(), replay.ReconcilerStates()) }
+func states() []replay.State {
+	return slices.Concat(replay.States(), replay.BatchStates(), replay.ReconcilerStates())
+}
 
 // finish says which states no test has recorded.
 func (r *recordings) finish(keep bool) error {
