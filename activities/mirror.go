@@ -21,7 +21,6 @@ type Mirror struct {
 	store   store.Actions
 	log     *slog.Logger
 	metrics *metrics.Worker
-	turns   turns
 
 	mu      sync.Mutex
 	waiting map[string]*waitingRow
@@ -57,7 +56,7 @@ var errMirrorStopped = errors.New("the worker stops")
 // NewMirror starts a Mirror. Close ends it.
 func NewMirror(s store.Actions, log *slog.Logger) *Mirror {
 	m := &Mirror{
-		store: s, log: log, turns: newTurns(), waiting: map[string]*waitingRow{},
+		store: s, log: log, waiting: map[string]*waitingRow{},
 		wake: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	calls, abort := context.WithCancel(context.Background())
@@ -89,20 +88,15 @@ func (m *Mirror) write(ctx context.Context, row store.Row, since time.Time) erro
 	}
 }
 
-// Mirror is the activity: it stores one row. It fails until the store took it, and ends in
-// its turn where that was not at once.
+// Mirror is the activity: it stores one row. It fails until the store took it.
 func (m *Mirror) Mirror(ctx context.Context, in *workflowv1.MirrorInput) error {
-	err := m.write(ctx, store.Row{
+	return m.write(ctx, store.Row{
 		Action:    in.GetAction(),
 		Revision:  revision(in.GetRevision()),
 		Chain:     in.GetChain(),
 		Tombstone: in.GetTombstone(),
 		DeletedBy: in.GetDeletedBy(),
 	}, scheduled(ctx))
-	if err != nil {
-		return err
-	}
-	return m.turns.wait(ctx)
 }
 
 // Close tries once more to write what waits, for as long as ctx allows.
