@@ -16,6 +16,8 @@ LIVES ?= 100000
 SEED ?= 0
 # How many rows make rows writes.
 ROWS ?= 200000
+# How often make kills kills the worker of a batch.
+KILLS ?= 100
 # More arguments for go test, such as TEST_FLAGS='-race -run TestRetry'.
 TEST_FLAGS ?=
 # Tests on real processes and real time run when nothing else does.
@@ -62,6 +64,10 @@ mutants: ## Plant bugs one at a time; fails if the tests miss one (NAMES='key-* 
 .PHONY: rows
 rows: ## Page through ROWS rows on each store and reconcile them (ROWS=200000, a quarter of an hour)
 	GNOMON_TEST_ROWS=$(ROWS) go test -count 1 -v -timeout 1h -p 1 -run '^(TestManyRows|TestDryRunOverManyRows)$$' ./store/sqlite ./store/ydb ./reconcile
+
+.PHONY: kills
+kills: ## Kill the worker KILLS times in batches of ten changes on BIND (KILLS=100, nine minutes)
+	GNOMON_TEST_KILLS=$(KILLS) go test -count 1 -v -timeout 1h -run '^TestWorkerIsKilledAfterEachChange$$' ./e2e/bind
 
 .PHONY: soak
 soak: ## Compare LIVES random lives with the model (LIVES=100000 SEED=any)
