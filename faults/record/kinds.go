@@ -93,6 +93,7 @@ const (
 	KillFacade   = "kill-facade"
 	Outage       = "no-worker"
 	Healthy      = "healthy"
+	Aftermath    = "aftermath"
 	StoreDown    = "store-down"
 	StoreSlow    = "store-slow"
 	StoreErrors  = "store-errors"
@@ -132,6 +133,8 @@ type Row struct {
 	GUID     string    `json:"guid"`
 	Revision string    `json:"revision"`
 	State    string    `json:"state"`
+	// Shows is what else readers see of it: whether it is a tombstone, and the counters.
+	Shows string `json:"shows,omitempty"`
 }
 
 // Final is what Temporal says of one action at the end.

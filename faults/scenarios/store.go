@@ -112,6 +112,13 @@ func storeFaults(ctx context.Context, p *play) error {
 			if err := p.unwell(ctx, "F5", s.kind, s.lasts, s.trouble, 1); err != nil {
 				return err
 			}
+			if s.kind != record.StoreDown {
+				continue
+			}
+			// What waited for the store ends now, which is not health to compare with.
+			if err := p.stretch(ctx, "F5", record.Aftermath, p.scale.Stretch*2/3, 0); err != nil {
+				return err
+			}
 		}
 		return p.stretch(ctx, "F5", record.Healthy, p.scale.Stretch/3, 0)
 	})

@@ -46,14 +46,13 @@ func (s *Site) WatchRows(ctx context.Context) (err error) {
 			return fmt.Errorf("the rows could not be read for %s: %w", blindFor, err)
 		}
 		for id, r := range all {
-			revision := r.Revision.Encode()
-			state := r.Action.GetStatus().GetState()
-			look := revision + r.Action.GetMeta().GetGuid() + state.String()
+			now := row(r, began)
+			look := now.Revision + now.GUID + now.State + now.Shows
 			if seen[id] == look {
 				continue
 			}
 			seen[id] = look
-			log.Add(row(r, began))
+			log.Add(now)
 		}
 		// A great table is not to be read all the time.
 		pause := time.NewTimer(min(max(watchEvery, 10*time.Since(began)), longestPause))
@@ -67,9 +66,12 @@ func (s *Site) WatchRows(ctx context.Context) (err error) {
 }
 
 func row(r store.Row, at time.Time) record.Row {
+	st := r.Action.GetStatus()
 	return record.Row{
 		At: at.UTC(), ID: r.Action.GetMeta().GetId(), GUID: r.Action.GetMeta().GetGuid(),
-		Revision: r.Revision.Encode(), State: stateOf(r.Action.GetStatus()),
+		Revision: r.Revision.Encode(), State: stateOf(st),
+		Shows: fmt.Sprintf("tombstone=%t %d/%d/%d", r.Tombstone,
+			st.GetSuccessfulAttemptsCounter(), st.GetFailedAttemptsCounter(), st.GetInterruptedAttemptsCounter()),
 	}
 }
 

@@ -22,7 +22,7 @@ func (v *Verdict) figures(e *Evidence) {
 			v.figuref("F4", "answers lost", "%d", v.Injections["F4"])
 		case "F5":
 			v.lag(e, "F5", 1.1, record.StoreDown, record.StoreSlow, record.StoreErrors)
-			v.after(e, "F5", record.StoreDown, record.StoreSlow, record.StoreErrors)
+			v.after(e, "F5", record.StoreDown)
 			v.converged(e)
 		case "F7":
 			v.clocks(e)

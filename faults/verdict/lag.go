@@ -42,14 +42,14 @@ func (v *Verdict) lag(e *Evidence, fault string, limit float64, kinds ...string)
 	}
 }
 
-// after tells how late attempts came in the healthy stretch that follows on each of
-// some kinds, which a median of all healthy stretches does not show: what waited for the
-// store ends all at once then. faults.md limits the lag under a fault; this is told.
+// after tells how late attempts came in the aftermath of each of some kinds: what waited
+// for the store ends all at once then. faults.md limits the lag under a fault; this is
+// told.
 func (v *Verdict) after(e *Evidence, fault string, kinds ...string) {
 	for _, i := range e.of(kinds...) {
-		for _, healthy := range e.of(record.Healthy) {
-			if !healthy.At.Before(i.Until) {
-				v.figuref(fault, "lag after "+i.Kind, "%s", spread(e.lags([]record.Injection{healthy})))
+		for _, aftermath := range e.of(record.Aftermath) {
+			if !aftermath.At.Before(i.Until) {
+				v.figuref(fault, "lag after "+i.Kind, "%s", spread(e.lags([]record.Injection{aftermath})))
 				break
 			}
 		}
@@ -59,13 +59,23 @@ func (v *Verdict) after(e *Evidence, fault string, kinds ...string) {
 // convergedWithin is how soon the rows are right when the store is back (F5).
 const convergedWithin = 30 * time.Second
 
+// rightSince is since when the row of each id shows what it shows in the end. A newer
+// revision that shows the same changes nothing for readers: the workflow's row after
+// that of its last attempt.
+func (e *Evidence) rightSince() map[string]time.Time {
+	since, last := map[string]time.Time{}, map[string]string{}
+	for _, r := range e.Watched {
+		if now := r.GUID + " " + r.State + " " + r.Shows; last[r.ID] != now {
+			since[r.ID], last[r.ID] = r.At, now
+		}
+	}
+	return since
+}
+
 // converged is F5: what ended while the store was unwell is shown within 30 s of its
 // return.
 func (v *Verdict) converged(e *Evidence) {
-	shown := map[string]time.Time{}
-	for _, r := range e.Watched {
-		shown[r.ID] = r.At
-	}
+	shown := e.rightSince()
 	for _, i := range e.of(record.StoreDown, record.StoreSlow, record.StoreErrors) {
 		var took []time.Duration
 		for _, visit := range e.Visits {

@@ -205,6 +205,19 @@ func TestJudgeSeesEveryKindOfBrokenPromise(t *testing.T) {
 	}
 }
 
+// F5: a row is right since it shows what it shows in the end, whatever its revision.
+func TestRightSince(t *testing.T) {
+	t.Parallel()
+	e := &Evidence{Watched: []record.Row{
+		{At: at(1000), ID: "a", GUID: "g", Revision: "1", State: "SCHEDULED", Shows: "tombstone=false 0/0/0"},
+		{At: at(2000), ID: "a", GUID: "g", Revision: "2", State: "SUCCEEDED", Shows: "tombstone=true 1/0/0"},
+		{At: at(2500), ID: "b", GUID: "h", Revision: "1", State: "SCHEDULED", Shows: "tombstone=false 0/0/0"},
+		{At: at(3000), ID: "a", GUID: "g", Revision: "3", State: "SUCCEEDED", Shows: "tombstone=true 1/0/0"},
+		{At: at(4000), ID: "b", GUID: "h", Revision: "2", State: "SCHEDULED", Shows: "tombstone=false 0/1/0"},
+	}}
+	require.Equal(t, map[string]time.Time{"a": at(2000), "b": at(4000)}, e.rightSince())
+}
+
 // faults.md, the lines of F1, F2, F3, F5, F9, F11, F14, F22 and F23.
 func TestJudgeSeesWhatSingleFaultsBreak(t *testing.T) {
 	t.Parallel()
