@@ -40,7 +40,7 @@ var batchReviewStates = []State{
 	{"batch-in-review-again", Open, events(updated, completed, outcome)},
 	{"batch-retried", "COMPLETE", events(updated, completed, outcome)},
 	{"batch-retried-untold", "COMPLETE", events(updated, completed, outcome)},
-	{"batch-retried-twice-untold", Open, events(updated, cancelled, outcome)},
+	{"batch-retried-twice-untold", Open, events(updated, outcome)},
 	{"batch-retried-by-signal", "COMPLETE", events(signalled, completed, outcome)},
 	{"batch-postponed", Open, events(updated, sleeps, outcome)},
 	{"batch-given-up", "CANCELLED", events(updated, completed, outcome)},

@@ -213,6 +213,39 @@ func TestToldBeforeClosed(t *testing.T) {
 	require.Empty(t, o.attempts)
 }
 
+// V-06: what changes while a head is being stored is stored too.
+func TestChangedWhileStoring(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.at(accepted.Add(time.Second), func() {
+		o.rows.Set(faulty.Faults{Fail: 1, Only: []faulty.Method{faulty.PutBatch}})
+		o.update("reschedule", move(start.Add(time.Hour)))
+	})
+	o.at(accepted.Add(2*time.Second), func() { o.update("reschedule", move(start.Add(2*time.Hour))) })
+	o.at(accepted.Add(3*time.Second), func() { o.rows.Set(faulty.Faults{}) })
+	o.at(start, func() {
+		require.True(t, o.row().Batch.GetScheduledAt().AsTime().Equal(start.Add(2*time.Hour)))
+		o.update("cancel", &workflowv1.BatchCommand{})
+	})
+	require.Equal(t, ended, o.finish(o.stage(1)).GetState())
+}
+
+// V-17: a decision that is made before the notice came through calls nobody any more.
+func TestNoticeOfAReviewThatIsOver(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.invalid(start.Add(time.Second), gnomonv1.Problem_HARD)
+	o.tell = func(notices.Notice) error {
+		if o.now().Before(start.Add(time.Minute)) {
+			return errDown
+		}
+		return nil
+	}
+	o.at(start.Add(10*time.Second), func() { o.update("review", postpone(start.Add(time.Hour))) })
+	require.Equal(t, complete, o.finish(o.stage(1)).GetState())
+	require.Empty(t, o.told)
+}
+
 // V-17: people are told of what is stored: while the store is down they are not.
 func TestStoredBeforeTold(t *testing.T) {
 	t.Parallel()

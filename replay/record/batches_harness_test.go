@@ -137,8 +137,9 @@ func (b *bureau) review(t *testing.T, decision gnomonv1.ReviewBatchRequest_Decis
 		if decision == gnomonv1.ReviewBatchRequest_RESCHEDULE {
 			req.ScheduledAt = timestamppb.New(time.Now().Add(far))
 		}
-		_, err := b.calls.ReviewBatch(t.Context(), req)
+		reply, err := b.calls.ReviewBatch(t.Context(), req)
 		require.NoError(t, err, id)
+		require.Empty(t, reply.GetStatus().GetConditions(), "%s: it was left as a signal", id)
 	}
 }
 
