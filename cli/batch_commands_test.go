@@ -92,7 +92,7 @@ func TestBatchGetIsAPage(t *testing.T) {
   Message    it is no longer valid
   Due        in 1h, 2026-11-20 12:00:00 CET (2026-11-20T11:00:00Z)
   Changes    0 complete, 0 failed, 2 pending
-  Round      1, begun 1 times
+  Round      1, begun 1 time
   Decision   retry now: mended
   Comment    ticket 7
   Label      team=a

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +34,7 @@ a zone file, which docs/batches.md describes. ID and flags change what the file 
 All changes are validated, against the world too. Any problem, hard or soft, refuses
 the batch: all problems are shown as a table, nothing is stored, the exit code is 1.
 
-With --wait the command follows the batch as 'gnomon batch watch' does.`,
+Without --timeout it may take a minute. With --wait the command follows the batch as 'gnomon batch watch' does.`,
 		Example: `  gnomon batch create release --file release.yaml --at 2026-11-21T03:00:00Z
   gnomon batch create dns-1 --zone-file changes.zone --in 1h --comment 'ticket 7'
   gnomon batch create --file release.yaml --in 1h --validate-only
@@ -59,10 +60,17 @@ With --wait the command follows the batch as 'gnomon batch watch' does.`,
 	return cmd
 }
 
+// validationTimeout is how long create waits unless --timeout says otherwise: a thousand
+// changes are asked about in the world.
+const validationTimeout = time.Minute
+
 func (o *batchCreateOptions) run(cmd *cobra.Command, s *session, id string) error {
 	b, err := o.batch(cmd, s, id)
 	if err != nil {
 		return err
+	}
+	if !cmd.Flags().Changed("timeout") {
+		s.timeout = validationTimeout
 	}
 	client, closeClient, err := s.batches()
 	if err != nil {

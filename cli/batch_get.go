@@ -61,7 +61,7 @@ func (p *printer) batchCard(b *gnomonv1.Batch) string {
 	text.field("Due", p.moment.full(b.GetScheduledAt()))
 	text.field("Changes", tally(st))
 	if st.GetRound() > 0 {
-		text.field("Round", fmt.Sprintf("%d, begun %d times", st.GetRound(), st.GetAttempts()))
+		text.field("Round", fmt.Sprintf("%d, begun %s", st.GetRound(), counted(int(st.GetAttempts()), "time")))
 	}
 	text.field("Began", p.moment.both(st.GetStartTime()))
 	text.field("Ended", p.moment.both(st.GetFinishTime()))
@@ -86,7 +86,8 @@ func tally(st *gnomonv1.BatchStatus) string {
 	return fmt.Sprintf("%d complete, %d failed, %d pending", st.GetCompleteChanges(), st.GetFailedChanges(), st.GetPendingChanges())
 }
 
-// changeTable has a row for each change that is wanted, all of them if wanted is nil.
+// changeTable has a row for each change that is wanted, all of them if wanted is nil. As
+// those of problems, its lines are not cut.
 func (p *printer) changeTable(changes []*gnomonv1.Change, wanted func(*gnomonv1.Change) bool) string {
 	var rows [][]string
 	for i, c := range changes {
@@ -99,7 +100,7 @@ func (p *printer) changeTable(changes []*gnomonv1.Change, wanted func(*gnomonv1.
 			visible(shortened(changeSummary(c), 80)), visible(st.GetError()),
 		})
 	}
-	return renderTable(p.style, p.width, []string{"#", "STATE", "ATTEMPTS", "CHANGE", "ERROR"}, rows)
+	return renderTable(p.style, 0, []string{"#", "STATE", "ATTEMPTS", "CHANGE", "ERROR"}, rows)
 }
 
 // changeSummary is what a change does, in one line.

@@ -69,6 +69,12 @@ func TestBatchWatchShowsRejectedChanges(t *testing.T) {
 `, got.stdout)
 	require.Equal(t, "error: batch release is PARTIAL_FAILURE\n", got.stderr)
 
+	narrow := startFake(t)
+	narrow.batches.put(partial)
+	narrow.batches.changes <- partial
+	got = invocation{address: narrow.address, width: 40, height: 30}.run(t.Context(), "batch", "watch", "release", "--no-color")
+	require.Contains(t, got.stdout, "status 409 Conflict: already", "a narrow window cuts no error")
+
 	fake = startFake(t)
 	fake.batches.changes <- partial
 	got = fake.run(t, "batch", "watch", "release", "-o", "json", "--changes")

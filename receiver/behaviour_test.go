@@ -147,10 +147,10 @@ func TestAProblemThatIsFoundOnce(t *testing.T) {
 		for _, want := range []string{fine, found, fine} {
 			_, text, err := send(t.Context(), r.URL("/judge/soft/FRIDAY/only/2"), "", "Gnomon-Batch-Uid", uid)
 			require.NoError(t, err)
-			require.Equal(t, want+"\n", text)
+			require.JSONEq(t, want, text)
 			_, text, err = send(t.Context(), r.URL("/judge/soft/FRIDAY/only/7"), "", "Gnomon-Batch-Uid", uid)
 			require.NoError(t, err)
-			require.Equal(t, fine+"\n", text)
+			require.JSONEq(t, fine, text)
 		}
 	}
 }

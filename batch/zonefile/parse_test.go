@@ -124,7 +124,7 @@ func TestTheDocumentedFile(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/batches.md")
 	require.NoError(t, err)
-	_, block, found := strings.Cut(string(page), "```\n$ORIGIN")
+	_, block, found := strings.Cut(string(page), "```text\n$ORIGIN")
 	require.True(t, found)
 	block, _, _ = strings.Cut(block, "```")
 	require.Len(t, parse(t, "$ORIGIN"+block), 5)
