@@ -22,7 +22,7 @@ func plantedPerformers(ctx context.Context, p *play) error {
 			return err
 		}
 		for range 2 {
-			if err := p.stretch(ctx, "F11", record.Healthy, p.scale.Stretch/3, 0); err != nil {
+			if err := p.stretch(ctx, "F11", record.Healthy, p.scale.Stretch/3); err != nil {
 				return err
 			}
 			if err := p.plant(ctx); err != nil {
@@ -33,7 +33,7 @@ func plantedPerformers(ctx context.Context, p *play) error {
 				return err
 			}
 		}
-		return p.stretch(ctx, "F11", record.Healthy, p.scale.Stretch/3, 0)
+		return p.stretch(ctx, "F11", record.Healthy, p.scale.Stretch/3)
 	})
 	if !worker.Alive() {
 		p.inject("F11", record.Died, time.Now(), time.Time{}, 0, "the worker did not survive: "+worker.Tail())

@@ -106,7 +106,7 @@ func storeFaults(ctx context.Context, p *play) error {
 			return err
 		}
 		for _, s := range troubles(p.rows, p.scale.Stretch) {
-			if err := p.stretch(ctx, "F5", record.Healthy, p.scale.Stretch/3, 0); err != nil {
+			if err := p.stretch(ctx, "F5", record.Healthy, p.scale.Stretch/3); err != nil {
 				return err
 			}
 			if err := p.unwell(ctx, "F5", s.kind, s.lasts, s.trouble, 1); err != nil {
@@ -116,11 +116,11 @@ func storeFaults(ctx context.Context, p *play) error {
 				continue
 			}
 			// What waited for the store ends now, which is not health to compare with.
-			if err := p.stretch(ctx, "F5", record.Aftermath, p.scale.Stretch*2/3, 0); err != nil {
+			if err := p.stretch(ctx, "F5", record.Aftermath, p.scale.Stretch*2/3); err != nil {
 				return err
 			}
 		}
-		return p.stretch(ctx, "F5", record.Healthy, p.scale.Stretch/3, 0)
+		return p.stretch(ctx, "F5", record.Healthy, p.scale.Stretch/3)
 	})
 }
 
@@ -150,9 +150,9 @@ func troubles(rows site.Rows, stretch time.Duration) []storeTrouble {
 const storeDelay = 2 * time.Second
 
 // stretch lets a state last.
-func (p *play) stretch(ctx context.Context, fault, kind string, d time.Duration, count int) error {
+func (p *play) stretch(ctx context.Context, fault, kind string, d time.Duration) error {
 	at := time.Now()
 	err := passes(ctx, d)
-	p.inject(fault, kind, at, time.Now(), count, "")
+	p.inject(fault, kind, at, time.Now(), 0, "")
 	return err
 }
