@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
@@ -159,6 +160,17 @@ func TestRefuses(t *testing.T) {
 	api, _ := alone(t, dir, func(c *agent.Config) { c.Health.Command = []string{"/bin/false"} })
 	_, err := api.ScheduleLocal(t.Context(), &gnomonv1.ScheduleLocalRequest{})
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
+	_, err = api.ScheduleLocal(t.Context(), &gnomonv1.ScheduleLocalRequest{Action: &gnomonv1.NodeAction{Id: "a b", Action: &gnomonv1.NodeAction_Exec{
+		Exec: &gnomonv1.ExecAction{Argv: []string{"/bin/true"}, OutputLimit: 1 << 20},
+	}}})
+	require.Equal(t, codes.InvalidArgument, status.Code(err))
+	var fields []string
+	for _, v := range status.Convert(err).Details()[0].(*errdetails.BadRequest).GetFieldViolations() {
+		fields = append(fields, v.GetField())
+	}
+	require.Equal(t, []string{"action.id", "action.exec.output_limit"}, fields, "all that is wrong at once")
+	_, err = api.CancelLocal(t.Context(), &gnomonv1.CancelLocalRequest{Id: "x", Reason: strings.Repeat("x", 1025)})
+	require.Equal(t, codes.InvalidArgument, status.Code(err))
 	reboot := shell("x", "")
 	reboot.Action.GetExec().Argv = []string{"/sbin/reboot"}
 	_, err = api.ScheduleLocal(t.Context(), reboot)
@@ -175,5 +187,6 @@ func TestRefuses(t *testing.T) {
 	require.NotEmpty(t, h.GetReason())
 
 	err = agent.Run(t.Context(), agent.Config{}, nil)
-	require.ErrorContains(t, err, "Cluster and Node must be set")
+	require.ErrorContains(t, err, "cluster must be set")
+	require.ErrorContains(t, err, "the node: name must be set")
 }

@@ -9,7 +9,9 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"gnomon/agent/kind"
+	gnomonv1 "gnomon/api/gnomon/v1"
 	"gnomon/outbound"
+	"gnomon/playbook"
 )
 
 // Config is what an agent needs. WithDefaults fills in what may be left out.
@@ -73,9 +75,6 @@ func (c Config) WithDefaults() Config {
 // Validate says what is wrong, naming field, value and rule.
 func (c Config) Validate() error {
 	var bad []error
-	if c.Cluster == "" || c.Node == "" {
-		bad = append(bad, errors.New("Cluster and Node must be set"))
-	}
 	if c.DataDir == "" {
 		bad = append(bad, errors.New("DataDir must be set"))
 	}
@@ -87,6 +86,12 @@ func (c Config) Validate() error {
 	}
 	if c.StopGrace < 0 || c.StopGrace > time.Hour {
 		bad = append(bad, fmt.Errorf("StopGrace is %s and must be 0s to 1h", c.StopGrace))
+	}
+	for _, v := range playbook.ValidateCluster("cluster", c.Cluster) {
+		bad = append(bad, fmt.Errorf("the name of the cluster: %s", v.Description))
+	}
+	for _, v := range playbook.ValidateNode(&gnomonv1.Node{Name: c.Node, Labels: c.Labels}) {
+		bad = append(bad, fmt.Errorf("the node: %s", v.Description))
 	}
 	return errors.Join(append(bad, c.Health.validate(), c.HTTP.Validate())...)
 }

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -20,10 +22,14 @@ import (
 	"gnomon/agent/kind"
 	"gnomon/agent/queue"
 	gnomonv1 "gnomon/api/gnomon/v1"
+	"gnomon/playbook"
 )
 
 // listLimit bounds ListLocal, as its contract says.
 const listLimit = 10_000
+
+// longestSocket is what Linux, and nearly so every other system, takes as a socket's path.
+const longestSocket = 107
 
 // local is the API on the node itself.
 type local struct {
@@ -44,6 +50,7 @@ func (x *Agent) serveLocal(ctx context.Context) (address string, failed <-chan e
 	}
 	server := grpc.NewServer()
 	gnomonv1.RegisterAgentServiceServer(server, &local{agent: x})
+	reflection.Register(server) // grpcurl finds its way
 	context.AfterFunc(ctx, server.Stop)
 	go func() {
 		if err := server.Serve(listener); err != nil && ctx.Err() == nil {
@@ -76,6 +83,9 @@ func listenLocal(ctx context.Context, address string) (net.Listener, error) {
 // listenUnix listens on a socket. One that a dead agent left would be in the way; the
 // queue's lock says that it is dead.
 func listenUnix(ctx context.Context, path string) (net.Listener, error) {
+	if len(path) > longestSocket {
+		return nil, fmt.Errorf("the local address unix:%s is %d bytes long, and a socket's path may have %d; choose another", path, len(path), longestSocket)
+	}
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSocket {
 		if err := os.Remove(path); err != nil {
 			return nil, err
@@ -107,6 +117,9 @@ func (l *local) ScheduleLocal(ctx context.Context, req *gnomonv1.ScheduleLocalRe
 	a.Cluster, a.Node, a.Origin = l.agent.config.Cluster, l.agent.config.Node, gnomonv1.NodeAction_AGENT
 	a.Playbook, a.Stage, a.DecidedBy, a.OverwriteTime = "", "", "", nil
 	a.CreateTime = timestamppb.New(time.Now())
+	if err := wrong(a); err != nil {
+		return nil, err
+	}
 	if err := l.agent.kinds.Permit(a); errors.Is(err, kind.ErrKind) {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	} else if err != nil {
@@ -119,6 +132,26 @@ func (l *local) ScheduleLocal(ctx context.Context, req *gnomonv1.ScheduleLocalRe
 	l.agent.changed()
 	l.agent.runner.Wake()
 	return stands, nil
+}
+
+// wrong says all that the contract does not allow about an action, as the core would.
+func wrong(a *gnomonv1.NodeAction) error {
+	bad := &errdetails.BadRequest{}
+	var said []string
+	for _, v := range playbook.ValidateAction(a) {
+		bad.FieldViolations = append(bad.FieldViolations, &errdetails.BadRequest_FieldViolation{
+			Field: "action." + v.Field, Description: v.Description, Reason: v.Rule,
+		})
+		said = append(said, v.Description)
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	st, err := status.New(codes.InvalidArgument, strings.Join(said, "; ")).WithDetails(bad)
+	if err != nil {
+		return status.Error(codes.InvalidArgument, strings.Join(said, "; "))
+	}
+	return st.Err()
 }
 
 // GetLocal answers one action.
@@ -138,6 +171,9 @@ func (l *local) ListLocal(ctx context.Context, req *gnomonv1.ListLocalRequest) (
 
 // CancelLocal stops an action.
 func (l *local) CancelLocal(ctx context.Context, req *gnomonv1.CancelLocalRequest) (*gnomonv1.NodeAction, error) {
+	if len(req.GetReason()) > playbook.MaxReason {
+		return nil, status.Errorf(codes.InvalidArgument, "reason is %d bytes long, at most %d are allowed", len(req.GetReason()), playbook.MaxReason)
+	}
 	if _, err := l.agent.queue.Get(ctx, req.GetId()); err != nil {
 		return nil, refusal(err)
 	}

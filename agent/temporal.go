@@ -15,9 +15,10 @@ import (
 
 const (
 	defaultTaskQueue = workflowv1.DefaultTaskQueue
-	// syncRecords and syncBytes bound one answer to the core, far below what Temporal takes
-	// as one payload.
+	// syncRecords and syncBytes bound one answer to the core, far below the 2 MiB that
+	// Temporal takes as one payload: a record may have 64 KiB of output and 32 KiB of words.
 	syncRecords = 200
+	syncBytes   = 512 << 10
 )
 
 // activities are what the core asks of the agent in its cycles. Each may come any
@@ -44,7 +45,7 @@ func (x activities) Sync(ctx context.Context, in *workflowv1.AgentSyncInput) (*w
 	if r.Absent, err = q.Absent(ctx, in.GetAsk()); err != nil {
 		return nil, err
 	}
-	if r.Records, r.Cursor, r.More, err = q.Changes(ctx, after, syncRecords); err != nil {
+	if r.Records, r.Cursor, r.More, err = q.Changes(ctx, after, syncRecords, syncBytes); err != nil {
 		return nil, err
 	}
 	r.Up, r.Reason, _ = x.agent.health.Look(ctx)

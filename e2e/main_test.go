@@ -54,6 +54,7 @@ func play(role string) int {
 		"dev":      dev.Command,
 		"starter":  func() *cobra.Command { return serve.Starter("e2e") },
 		"worker":   func() *cobra.Command { return serve.Worker("e2e") },
+		"agent":    func() *cobra.Command { return serve.Agent("e2e") },
 		"temporal": temporalCommand,
 	}
 	command, ok := roles[role]

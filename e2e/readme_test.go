@@ -146,7 +146,7 @@ func packed(s string) string {
 // elsewhere are the beginnings of commands that need other software, or another
 // process in another terminal, and so are in blocks marked console.
 var elsewhere = []string{
-	"go run ./cmd/gnomon-dev", "make ", "go run ./cmd/gnomon starter", "go run ./cmd/gnomon worker",
+	"go run ./cmd/gnomon-dev", "make ", "go run ./cmd/gnomon starter", "go run ./cmd/gnomon worker", "go run ./cmd/gnomon agent",
 	"go run ./cmd/gnomon reconcile", "go run ./cmd/gnomon migrate", "go run ./faults/judge ",
 	"temporal ", "grpcurl ", "go build ", "go test ", "git ",
 	"docker compose ", "cp .env.example .env", // package deploy/compose has their test
@@ -168,7 +168,7 @@ func TestDocumentedCommandsThatAreNotRun(t *testing.T) {
 				require.True(t, slices.ContainsFunc(elsewhere, func(e string) bool { return strings.HasPrefix(line, e) }), "%s: %s", page, line)
 				if rest, ok := strings.CutPrefix(line, "go run ./cmd/gnomon "); ok {
 					root := cli.New("e2e")
-					root.AddCommand(serve.Starter("e2e"), serve.Worker("e2e"), serve.Reconcile(), serve.Migrate())
+					root.AddCommand(serve.Starter("e2e"), serve.Worker("e2e"), serve.Agent("e2e"), serve.Reconcile(), serve.Migrate())
 					cmd, args, err := root.Find(strings.Fields(rest))
 					require.NoError(t, err, line)
 					require.NoError(t, cmd.ParseFlags(args), line)

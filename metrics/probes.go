@@ -34,13 +34,15 @@ type Check struct {
 // Checks are what every process needs: Temporal and the store. A starter whose store is
 // down still accepts, which its own /readyz at the REST port says.
 func Checks(c client.Client, rows store.Actions) []Check {
-	return []Check{
-		{Name: "temporal", Ask: func(ctx context.Context) error {
-			_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
-			return err
-		}},
-		{Name: "store", Ask: rows.Ping},
-	}
+	return []Check{TemporalCheck(c), {Name: "store", Ask: rows.Ping}}
+}
+
+// TemporalCheck is whether Temporal answers, which is all that an agent needs of others.
+func TemporalCheck(c client.Client) Check {
+	return Check{Name: "temporal", Ask: func(ctx context.Context) error {
+		_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
+		return err
+	}}
 }
 
 var (

@@ -13,19 +13,19 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"gnomon/metrics"
-	"gnomon/store"
 )
 
-// Where starter and worker show metrics and probes unless told otherwise.
+// Where starter, worker and agent show metrics and probes unless told otherwise.
 const (
 	starterMetrics = "127.0.0.1:7790"
 	workerMetrics  = "127.0.0.1:7791"
+	agentMetrics   = "127.0.0.1:7793" // gnomon-dev has 7792
 )
 
 // metricsStop bounds the end of the scrape under way.
 const metricsStop = time.Second
 
-// observing is what starter and worker show of themselves, at the flag
+// observing is what starter, worker and agent show of themselves, at the flag
 // --metrics-address.
 type observing struct {
 	address  string
@@ -53,14 +53,12 @@ func (o *observing) handler() client.MetricsHandler {
 	return o.registry.Temporal()
 }
 
-// listen serves the metrics, and the probes of a process that needs Temporal and the
-// store. Where several processes of one machine were given no address, all but the
+// listen serves the metrics, and the probes of a process that needs what is checked. Where several processes of one machine were given no address, all but the
 // first serve at a free port.
-func (o *observing) listen(ctx context.Context, c client.Client, rows store.Actions, log *slog.Logger) (err error) {
+func (o *observing) listen(ctx context.Context, log *slog.Logger, checks ...metrics.Check) (err error) {
 	if o.address == "" {
 		return nil
 	}
-	checks := metrics.Checks(c, rows)
 	o.server, err = metrics.Listen(ctx, o.address, o.registry, log, checks...)
 	if errors.Is(err, syscall.EADDRINUSE) && !o.flag.Changed {
 		log.Warn("Another process serves its metrics at the default address; these take a free port. Give each a --metrics-address.", "address", o.address)

@@ -1,4 +1,4 @@
-// Package serve is the long-running commands of gnomon: starter and worker.
+// Package serve is the long-running commands of gnomon: starter, worker and agent.
 package serve
 
 import (
@@ -21,7 +21,7 @@ import (
 	"gnomon/tracing"
 )
 
-// settings are what starter and worker have in common.
+// settings are what starter, worker and agent have in common.
 type settings struct {
 	temporalAddress, namespace, taskQueue string
 	store                                 string
@@ -44,11 +44,16 @@ func (s *settings) flags(cmd *cobra.Command) {
 
 // connectionFlags say where everything is.
 func (s *settings) connectionFlags(cmd *cobra.Command) {
+	s.temporalFlags(cmd)
+	cmd.Flags().StringVar(&s.store, "store", open.Default, "the mirror: "+open.Forms+" (env GNOMON_STORE)")
+}
+
+// temporalFlags say where Temporal is, and what is logged how.
+func (s *settings) temporalFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&s.temporalAddress, "temporal-address", "", "host:port of Temporal (default: TEMPORAL_ADDRESS or the profile's, else localhost:7233)")
 	f.StringVar(&s.namespace, "namespace", "", "Temporal namespace (default: TEMPORAL_NAMESPACE or the profile's, else default)")
 	f.StringVar(&s.taskQueue, "task-queue", workflowv1.DefaultTaskQueue, "task queue of workflows and activities (env GNOMON_TASK_QUEUE)")
-	f.StringVar(&s.store, "store", open.Default, "the mirror: "+open.Forms+" (env GNOMON_STORE)")
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "debug, info, warn or error (env GNOMON_LOG_LEVEL)")
 	f.StringVar(&s.logFormat, "log-format", logging.Auto, "json, text, or auto: text on a terminal, else json (env GNOMON_LOG_FORMAT)")
 }
@@ -88,9 +93,26 @@ func (s *settings) trace(ctx context.Context, service, build string, log *slog.L
 // dial connects to Temporal as TEMPORAL_* variables, the profile and the flags say,
 // the flags first, and says which namespace that is.
 func (s *settings) dial(ctx context.Context, identity string, log *slog.Logger) (client.Client, string, error) {
+	options, err := s.options(identity, log)
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := client.DialContext(ctx, options)
+	if err != nil {
+		address := options.HostPort
+		if address == "" {
+			address = client.DefaultHostPort
+		}
+		return nil, "", fmt.Errorf("temporal at %s does not answer: %w", address, err)
+	}
+	return c, options.Namespace, nil
+}
+
+// options are those of every connection to Temporal.
+func (s *settings) options(identity string, log *slog.Logger) (client.Options, error) {
 	options, err := envconfig.LoadDefaultClientOptions()
 	if err != nil {
-		return nil, "", fmt.Errorf("the TEMPORAL_* settings cannot be read: %w", err)
+		return client.Options{}, fmt.Errorf("the TEMPORAL_* settings cannot be read: %w", err)
 	}
 	if s.temporalAddress != "" {
 		options.HostPort = s.temporalAddress
@@ -105,13 +127,5 @@ func (s *settings) dial(ctx context.Context, identity string, log *slog.Logger) 
 	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, reconnecting()...)
 	options.Logger = sdklog.NewStructuredLogger(log)
 	options.MetricsHandler = s.observing.handler()
-	c, err := client.DialContext(ctx, s.tracing.Client(options))
-	if err != nil {
-		address := options.HostPort
-		if address == "" {
-			address = client.DefaultHostPort
-		}
-		return nil, "", fmt.Errorf("temporal at %s does not answer: %w", address, err)
-	}
-	return c, options.Namespace, nil
+	return s.tracing.Client(options), nil
 }

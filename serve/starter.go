@@ -96,7 +96,7 @@ func (s *settings) serve(cmd *cobra.Command, build string, server starter.Server
 	}
 	defer rows.Close()
 	rows = s.observing.registry.Store(rows)
-	if err := s.observing.listen(ctx, c, rows, log); err != nil {
+	if err := s.observing.listen(ctx, log, metrics.Checks(c, rows)...); err != nil {
 		return err
 	}
 	defer s.observing.close(log)

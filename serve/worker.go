@@ -91,7 +91,7 @@ func (s *settings) work(cmd *cobra.Command, cfg worker.Config, notifications str
 	}
 	defer rows.Close()
 	rows = s.observing.registry.Store(rows)
-	if err := s.observing.listen(ctx, c, rows, log); err != nil {
+	if err := s.observing.listen(ctx, log, metrics.Checks(c, rows)...); err != nil {
 		return err
 	}
 	defer s.observing.close(log)

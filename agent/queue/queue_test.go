@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,23 +122,51 @@ func TestChanges(t *testing.T) {
 	t.Parallel()
 	q, _ := open(t)
 	add(t, q, action("a", 0), action("b", 1), action("c", 2))
-	first, next, more, err := q.Changes(t.Context(), 0, 2)
+	first, next, more, err := q.Changes(t.Context(), 0, 2, 1<<20)
 	require.NoError(t, err)
 	require.Len(t, first, 2)
 	require.True(t, more)
 	_, err = q.Claim(t.Context(), noon)
 	require.NoError(t, err)
-	second, next, more, err := q.Changes(t.Context(), next, 10)
+	second, next, more, err := q.Changes(t.Context(), next, 10, 1<<20)
 	require.NoError(t, err)
 	require.False(t, more)
 	require.Equal(t, []string{"c", "a"}, []string{second[0].GetId(), second[1].GetId()})
 	require.Equal(t, gnomonv1.NodeAction_RUNNING, second[1].GetState())
-	third, _, _, err := q.Changes(t.Context(), next, 10)
+	third, _, _, err := q.Changes(t.Context(), next, 10, 1<<20)
 	require.NoError(t, err)
 	require.Empty(t, third)
 	absent, err := q.Absent(t.Context(), []string{"a", "x"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"x"}, absent)
+}
+
+// One answer stays small enough for Temporal, however much programs wrote, and none is
+// left out.
+func TestChangesAreBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	q, _ := open(t)
+	for i, id := range []string{"a", "b", "c", "d"} {
+		big := action(id, time.Duration(i))
+		big.GetExec().Argv = []string{"/bin/" + id, strings.Repeat("x", 1000)}
+		add(t, q, big)
+	}
+	var pages [][]string
+	for after, more := uint64(0), true; more; {
+		var page []*gnomonv1.NodeAction
+		var err error
+		page, after, more, err = q.Changes(t.Context(), after, 10, 2500)
+		require.NoError(t, err)
+		pages = append(pages, nil)
+		for _, a := range page {
+			pages[len(pages)-1] = append(pages[len(pages)-1], a.GetId())
+		}
+	}
+	require.Equal(t, [][]string{{"a", "b"}, {"c", "d"}}, pages)
+	one, _, more, err := q.Changes(t.Context(), 0, 10, 1)
+	require.NoError(t, err)
+	require.True(t, more)
+	require.Len(t, one, 1, "what is too large alone goes alone")
 }
 
 func TestCancel(t *testing.T) {

@@ -33,9 +33,10 @@ func (q *Queue) Unfinished(ctx context.Context) (uint32, error) {
 	return n, err
 }
 
-// Changes returns the records that changed after a number, at most limit, each once and
-// as it is now, the number to go on from, and whether there are more.
-func (q *Queue) Changes(ctx context.Context, after uint64, limit int) (changed []*gnomonv1.NodeAction, next uint64, more bool, err error) {
+// Changes returns the records that changed after a number, each once and as it is now, the
+// number to go on from, and whether there are more: at most limit, and at most size bytes
+// of them unless the first alone is larger.
+func (q *Queue) Changes(ctx context.Context, after uint64, limit, size int) (changed []*gnomonv1.NodeAction, next uint64, more bool, err error) {
 	rows, err := q.db.QueryContext(ctx, `SELECT change, record FROM actions WHERE change > ? ORDER BY change LIMIT ?`, after, limit+1)
 	if err != nil {
 		return nil, 0, false, err
@@ -46,15 +47,19 @@ func (q *Queue) Changes(ctx context.Context, after uint64, limit int) (changed [
 		if len(changed) == limit {
 			return changed, next, true, nil
 		}
+		var number uint64
 		var record []byte
-		if err := rows.Scan(&next, &record); err != nil {
+		if err := rows.Scan(&number, &record); err != nil {
 			return nil, 0, false, err
+		}
+		if size -= len(record); size < 0 && len(changed) > 0 {
+			return changed, next, true, nil
 		}
 		a := &gnomonv1.NodeAction{}
 		if err := proto.Unmarshal(record, a); err != nil {
 			return nil, 0, false, err
 		}
-		changed = append(changed, a)
+		changed, next = append(changed, a), number
 	}
 	return changed, next, false, rows.Err()
 }

@@ -1,5 +1,5 @@
-// Command gnomon runs the facade (starter) and the worker of the durable scheduler
-// gnomon, and is its client.
+// Command gnomon runs the facade (starter), the worker and the agents of the durable
+// scheduler gnomon, and is its client.
 package main
 
 import (
@@ -18,7 +18,7 @@ var version = "dev"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	root := cli.New(version)
-	root.AddCommand(serve.Starter(version), serve.Worker(version), serve.Reconcile(), serve.Migrate())
+	root.AddCommand(serve.Starter(version), serve.Worker(version), serve.Agent(version), serve.Reconcile(), serve.Migrate())
 	code := cli.Run(ctx, root)
 	stop()
 	os.Exit(code)
