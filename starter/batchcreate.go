@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
@@ -119,7 +120,9 @@ func (s *Batches) objections(ctx context.Context, wanted *gnomonv1.Batch, bad, b
 		b.Id = "" // what breaks the rules is told to nobody
 	}
 	problems := batch.Problems(bad)
-	found, err := s.judge(ctx, b, batch.Sound(b, bad))
+	asking, cancel := halfOf(ctx)
+	defer cancel()
+	found, err := s.judge(asking, b, batch.Sound(b, bad))
 	if err != nil {
 		s.Logger.DebugContext(ctx, "The changes of a refused batch could not be validated.", "error", err)
 	}
@@ -127,6 +130,15 @@ func (s *Batches) objections(ctx context.Context, wanted *gnomonv1.Batch, bad, b
 	// In the order of the changes, what is about the whole batch first.
 	slices.SortStableFunc(problems, func(a, b *gnomonv1.Problem) int { return cmp.Compare(place(a), place(b)) })
 	return refusedForProblems(problems, badID...)
+}
+
+// halfOf is a context with half the time of ctx, so that what is left is enough to answer.
+func halfOf(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
 // place is the index of a problem's change, -1 for one of the whole batch.

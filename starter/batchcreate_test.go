@@ -31,6 +31,8 @@ type judging struct {
 	changes.Kind
 
 	err error
+	// silent makes it wait until nobody asks any more.
+	silent bool
 	// more is put behind each message.
 	more string
 	mu   sync.Mutex
@@ -43,10 +45,14 @@ type judging struct {
 func (*judging) Name() string { return "http_change" }
 
 // Validate implements changes.Kind.
-func (j *judging) Validate(_ context.Context, of changes.Batch, all []changes.Subject) ([]*gnomonv1.Problem, error) {
+func (j *judging) Validate(ctx context.Context, of changes.Batch, all []changes.Subject) ([]*gnomonv1.Problem, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.of, j.asked = of, nil
+	if j.silent {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	var found []*gnomonv1.Problem
 	for _, one := range all {
 		j.asked = append(j.asked, one.Index)
@@ -230,6 +236,15 @@ func TestAWorldThatDoesNotAnswer(t *testing.T) {
 	requireReason(t, err, codes.Unavailable, reasonUnvalidated)
 	_, err = f.CreateBatch(t.Context(), &gnomonv1.CreateBatchRequest{Batch: wantedBatch("b", "http://fine/", "")})
 	said, _, _ := problemsOf(t, err)
+	require.Equal(t, []string{"1 HARD REQUIRED http_change.apply_url"}, said)
+
+	// One that is silent does not take all of the caller's time.
+	f.kind.silent = true
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	_, err = f.CreateBatch(ctx, &gnomonv1.CreateBatchRequest{Batch: wantedBatch("b", "http://fine/", "")})
+	require.NoError(t, ctx.Err())
+	said, _, _ = problemsOf(t, err)
 	require.Equal(t, []string{"1 HARD REQUIRED http_change.apply_url"}, said)
 	f.nothing(t)
 }
