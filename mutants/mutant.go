@@ -77,7 +77,7 @@ func planted() []mutant {
 		ofDelay, ofSchedule, ofSpecs,
 		ofCounters, ofOccurrences, ofDecisions, ofCommands,
 		ofWorkflow, ofArrivals, ofAttempts, ofPerformers, ofMirror, ofStore, ofFacade,
-		ofRecords, ofChanges, ofBatch,
+		ofRecords, ofChanges, ofBatch, ofSubmission,
 		ofYDB,
 	} {
 		all = append(all, list...)
