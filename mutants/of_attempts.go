@@ -72,8 +72,8 @@ var ofAttempts = []mutant{
 	{
 		name: "panic-is-a-failure", requirement: "M-38", tests: attempts,
 		why: "a performer that panics counts as an action that failed",
-		edits: alone("activities/call.go", "\tcase r.panicked:\n\t\te.Outcome = gnomonv1.AttemptStatus_INTERRUPTED",
-			"\tcase r.panicked:\n\t\te.Outcome = gnomonv1.AttemptStatus_FAILURE"),
+		edits: alone("activities/call.go", "\tcase r.panicked, performers.IsInterruption(r.err):\n\t\te.Outcome = gnomonv1.AttemptStatus_INTERRUPTED",
+			"\tcase r.panicked, performers.IsInterruption(r.err):\n\t\te.Outcome = gnomonv1.AttemptStatus_FAILURE"),
 	},
 	{
 		name: "panic-kills-the-worker", requirement: "F11", tests: attempts,

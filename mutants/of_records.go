@@ -55,7 +55,7 @@ var ofRecords = []mutant{
 	{
 		name: "in-doubt-is-judged", requirement: "V-16", tests: changingRecords,
 		why:   "a batch whose worker was lost goes to review for what it did itself",
-		edits: alone("changes/dnsrecord/validate.go", "\t\tif !s.InDoubt {\n", "\t\tif true {\n"),
+		edits: alone("changes/dnsrecord/validate.go", "if !s.InDoubt || !z.done(s.Change, w.at(s.Name).sets[s.Type]) {", "if !s.InDoubt || z.done(s.Change, w.at(s.Name).sets[s.Type]) {"),
 	},
 	{
 		name: "batch-judged-against-the-zone-alone", requirement: "V-03", tests: changingRecords,
