@@ -53,13 +53,13 @@ func TestProgressIsTold(t *testing.T) {
 			l.deaf = deaf
 			l.mu.Unlock()
 			p.progress.Store(&workflowv1.BatchProgress{CompleteChanges: finished - 10, FailedChanges: 10, PendingChanges: 1000 - finished})
-			time.Sleep(tellEvery)
+			<-time.After(tellEvery)
 			synctest.Wait()
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			require.Equal(t, want, l.told)
 		}
-		time.Sleep(tellEvery)
+		<-time.After(tellEvery)
 		at(100, false)
 		at(149, false)
 		at(150, false, 150)

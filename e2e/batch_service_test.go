@@ -94,7 +94,9 @@ func (s *otherSide) validate(w http.ResponseWriter, r *http.Request) {
 			answer["soft"] = append(answer["soft"], map[string]string{"code": code, "message": "look at it"})
 		}
 	})
-	_ = json.NewEncoder(w).Encode(answer)
+	if err := json.NewEncoder(w).Encode(answer); err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+	}
 }
 
 func (s *otherSide) apply(w http.ResponseWriter, r *http.Request) {

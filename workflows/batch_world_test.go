@@ -122,7 +122,7 @@ func (o *office) process(ctx context.Context, b *activities.Batches, in *workflo
 	o.attempts = append(o.attempts, o.now().Sub(start))
 	o.mu.Unlock()
 	var result *workflowv1.ProcessBatchResult
-	err := error(temporal.NewHeartbeatTimeoutError())
+	err := temporal.NewHeartbeatTimeoutError()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
