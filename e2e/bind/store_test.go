@@ -86,9 +86,9 @@ func TestStoreFailsInTheMiddle(t *testing.T) {
 
 func zoneOf(name string) string { return strings.ReplaceAll(name, " ", "-") + ".test" }
 
-// failed waits until an attempt to process a batch has failed for a reason, as Temporal
-// shows it.
-func (s *site) failed(t *testing.T, id, reason string) {
+// failed waits until an attempt to process a batch has failed for any of some reasons, as
+// Temporal shows it.
+func (s *site) failed(t *testing.T, id string, reasons ...string) {
 	t.Helper()
 	c, err := client.Dial(client.Options{HostPort: temporal.Address()})
 	require.NoError(t, err)
@@ -99,8 +99,10 @@ func (s *site) failed(t *testing.T, id, reason string) {
 			return false
 		}
 		for _, a := range d.GetPendingActivities() {
-			if strings.Contains(a.GetLastFailure().GetMessage(), reason) {
-				return true
+			for _, reason := range reasons {
+				if strings.Contains(a.GetLastFailure().GetMessage(), reason) {
+					return true
+				}
 			}
 		}
 		return false
