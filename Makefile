@@ -66,7 +66,7 @@ rows: ## Page through ROWS rows on each store and reconcile them (ROWS=200000, a
 	GNOMON_TEST_ROWS=$(ROWS) go test -count 1 -v -timeout 1h -p 1 -run '^(TestManyRows|TestDryRunOverManyRows)$$' ./store/sqlite ./store/ydb ./reconcile
 
 .PHONY: kills
-kills: ## Kill the worker KILLS times in batches of ten changes on BIND (KILLS=100, nine minutes)
+kills: ## Kill the worker KILLS times in batches of ten changes on BIND (KILLS=100, seven minutes)
 	GNOMON_TEST_KILLS=$(KILLS) go test -count 1 -v -timeout 1h -run '^TestWorkerIsKilledAfterEachChange$$' ./e2e/bind
 
 .PHONY: soak

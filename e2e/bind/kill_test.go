@@ -2,10 +2,12 @@ package bind
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -94,22 +96,20 @@ func TestWorkerIsKilledAfterEachChange(t *testing.T) {
 		require.NoError(t, err)
 	}
 	all, zones := plans(kills), map[string]string{}
-	lane := make([][]string, lanes)
 	for i, p := range all {
-		zone := p.name(i) + ".test"
-		zones[zone] = standing
-		lane[i%lanes] = append(lane[i%lanes], zone)
+		zones[p.name(i)+".test"] = standing
 	}
 	server := bindtest.Start(t, bindtest.Options{Zones: zones})
 	f := &figures{}
 	// Runs after the lanes, which are parallel.
 	t.Cleanup(func() { f.log(t) })
+	var taken atomic.Int64
 	for l := range min(lanes, len(all)) {
 		t.Run(fmt.Sprint("lane", l), func(t *testing.T) {
 			t.Parallel()
-			s := open(t, server, lane[l]...)
-			for i := l; i < len(all); i += lanes {
-				e := &endurance{site: s, plan: all[i], zone: lane[l][i/lanes], dead: make(chan time.Time, 1), spoil: make(chan chan struct{})}
+			s := open(t, server, slices.Sorted(maps.Keys(zones))...)
+			for i := int(taken.Add(1)) - 1; i < len(all); i = int(taken.Add(1)) - 1 {
+				e := &endurance{site: s, plan: all[i], zone: all[i].name(i) + ".test", dead: make(chan time.Time, 1), spoil: make(chan chan struct{})}
 				e.run(t, f)
 			}
 		})

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -19,8 +20,16 @@ func TestMain(m *testing.M) {
 	if roles.Asked() {
 		os.Exit(roles.Play())
 	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", atOnce); err != nil {
+		panic(err)
+	}
 	os.Exit(runTests(m))
 }
+
+// atOnce is how many tests run at once, whatever the machine has: most of their time they
+// wait until a turn is over.
+const atOnce = "8"
 
 func runTests(m *testing.M) int {
 	var err error

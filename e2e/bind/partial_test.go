@@ -22,7 +22,7 @@ func TestZoneIsChangedWhileTheWorkerIsDead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes half a minute")
 	}
-	zones := map[string]string{"asked.test": standing, "answered.test": standing}
+	zones := map[string]string{"dead-asked.test": standing, "dead-answered.test": standing}
 	server := bindtest.Start(t, bindtest.Options{Zones: zones})
 	for at, want := range map[point][]found{
 		asked:    {{6, hard, "RECORD_EXISTS"}, {spoiled, hard, "RECORD_EXISTS"}},
@@ -30,7 +30,7 @@ func TestZoneIsChangedWhileTheWorkerIsDead(t *testing.T) {
 	} {
 		t.Run(string(at), func(t *testing.T) {
 			t.Parallel()
-			zone := string(at) + ".test"
+			zone := "dead-" + string(at) + ".test"
 			s, steps := open(t, server, zone), ten(t, zone)
 			worker := s.work(t)
 			var stricken atomic.Bool

@@ -46,6 +46,6 @@ func TestNameServerIsKilled(t *testing.T) {
 	}
 	b := s.reaches(t, zone, gnomonv1.BatchStatus_COMPLETE)
 	judge(t, server, zone, steps, b)
-	require.EqualValues(t, 2, b.GetChanges()[3].GetStatus().GetAttempts())
-	require.EqualValues(t, 2, b.GetChanges()[6].GetStatus().GetAttempts())
+	require.Greater(t, b.GetChanges()[3].GetStatus().GetAttempts(), uint32(1))
+	require.Greater(t, b.GetChanges()[6].GetStatus().GetAttempts(), uint32(1))
 }

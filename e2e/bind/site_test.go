@@ -125,7 +125,7 @@ func (s *site) faultyWork(t *testing.T) *processes.Process {
 // soon is a time at which a batch that is submitted now has not begun.
 func soon() time.Time { return time.Now().Add(2 * time.Second) }
 
-// submit submits changes for a time.
+// submit submits changes for a time. Ids are shared by all tests.
 func (s *site) submit(t *testing.T, id string, at time.Time, changes ...*gnomonv1.DnsRecordChange) *gnomonv1.Batch {
 	t.Helper()
 	b, err := s.client.CreateBatch(t.Context(), request(id, at, changes...))

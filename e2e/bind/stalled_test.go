@@ -22,14 +22,14 @@ func TestStalledWorker(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes half a minute")
 	}
-	server := bindtest.Start(t, bindtest.Options{Zones: map[string]string{"asked.test": standing, "answered.test": standing}})
+	server := bindtest.Start(t, bindtest.Options{Zones: map[string]string{"stalled-asked.test": standing, "stalled-answered.test": standing}})
 	t.Run("its update is on the way", func(t *testing.T) {
 		t.Parallel()
-		stall(t, server, "asked.test", asked)
+		stall(t, server, "stalled-asked.test", asked)
 	})
 	t.Run("it has not recorded what it applied", func(t *testing.T) {
 		t.Parallel()
-		stall(t, server, "answered.test", answered)
+		stall(t, server, "stalled-answered.test", answered)
 	})
 }
 
