@@ -1,5 +1,5 @@
-// Package compose holds docker-compose.yml, the Dockerfile and the files that they mount
-// to what they are for, with Compose's own parser: no Docker engine can be had on the
-// machines where gnomon is built. There are only tests; deploy/haproxy and deploy/temporal
-// run what those directories have, and e2e/topology runs the same parts as processes.
+// Package compose loads docker-compose.yml by Compose's own parser, for tests. Its own hold
+// the file, the Dockerfile and what they mount to what they are for: no Docker engine can be
+// had on the machines where gnomon is built. deploy/haproxy and deploy/temporal run what
+// those directories have, e2e/compose runs the file's services as processes.
 package compose

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/compose-spec/compose-go/v2/loader"
 	"github.com/compose-spec/compose-go/v2/types"
 	"github.com/stretchr/testify/require"
 )
@@ -31,24 +30,15 @@ func text(t *testing.T, name string) string {
 	return string(body)
 }
 
-// load reads what docker compose would, with an environment.
+// load is what docker compose would make of the file with another content.
 func load(ctx context.Context, content string, environment types.Mapping) (*types.Project, error) {
-	directory, err := filepath.Abs(root)
-	if err != nil {
-		return nil, err
-	}
-	name := filepath.Join(directory, "docker-compose.yml")
-	return loader.LoadWithContext(ctx, types.ConfigDetails{
-		WorkingDir:  directory,
-		ConfigFiles: []types.ConfigFile{{Filename: name, Content: []byte(content)}},
-		Environment: environment.Clone(), // it adds to it
-	}, func(o *loader.Options) { o.SetProjectName("gnomon", false) })
+	return parse(ctx, root, []byte(content), environment)
 }
 
 // project is docker-compose.yml as it is.
 func project(t *testing.T) *types.Project {
 	t.Helper()
-	p, err := load(t.Context(), text(t, "docker-compose.yml"), passwords)
+	p, err := Load(t.Context(), root, passwords)
 	require.NoError(t, err)
 	return p
 }

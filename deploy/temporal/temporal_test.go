@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/compose-spec/compose-go/v2/loader"
 	"github.com/compose-spec/compose-go/v2/types"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
@@ -21,6 +20,7 @@ import (
 	schema "go.temporal.io/server/schema/postgresql/v12"
 	"go.temporal.io/server/tools/sql"
 
+	"gnomon/deploy/compose"
 	"gnomon/faults/postgres"
 )
 
@@ -42,13 +42,7 @@ const password = "given-to-postgresql"
 // service is one of docker-compose.yml.
 func service(t *testing.T, name string) types.ServiceConfig {
 	t.Helper()
-	root, err := filepath.Abs("../..")
-	require.NoError(t, err)
-	p, err := loader.LoadWithContext(t.Context(), types.ConfigDetails{
-		WorkingDir:  root,
-		ConfigFiles: []types.ConfigFile{{Filename: filepath.Join(root, "docker-compose.yml")}},
-		Environment: types.Mapping{"POSTGRES_PASSWORD": password, "GRAFANA_ADMIN_PASSWORD": "of no concern"},
-	}, func(o *loader.Options) { o.SetProjectName("gnomon", false) })
+	p, err := compose.Load(t.Context(), "../..", types.Mapping{"POSTGRES_PASSWORD": password, "GRAFANA_ADMIN_PASSWORD": "of no concern"})
 	require.NoError(t, err)
 	s, err := p.GetService(name)
 	require.NoError(t, err)
