@@ -5,4 +5,5 @@ package store
 type Store interface {
 	Actions
 	Batches
+	Nodes
 }

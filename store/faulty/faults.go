@@ -32,12 +32,19 @@ const (
 	BeginChange  Method = "BeginChange"
 	RecordChange Method = "RecordChange"
 	PurgeStaged  Method = "PurgeStaged"
+
+	PutNodeActions  Method = "PutNodeActions"
+	GetNodeAction   Method = "GetNodeAction"
+	ListNodeActions Method = "ListNodeActions"
+	PutPlaybook     Method = "PutPlaybook"
+	GetPlaybook     Method = "GetPlaybook"
+	ListPlaybooks   Method = "ListPlaybooks"
 )
 
 // doubled are the writes that a repetition must not harm; dropped those of the mirror,
 // which may be lost.
 var (
-	doubled = []Method{PutActions, InsertAction, StageBatch, AcceptBatch, PutBatch, TakeTurn, BeginChange, RecordChange}
+	doubled = []Method{PutActions, InsertAction, StageBatch, AcceptBatch, PutBatch, TakeTurn, BeginChange, RecordChange, PutNodeActions, PutPlaybook}
 	dropped = []Method{PutActions, InsertAction}
 )
 

@@ -121,3 +121,40 @@ func TestPagesOfBatchesAreReadAlongAnIndex(t *testing.T) {
 		require.NotContains(t, got, "TEMP B-TREE", statement)
 	}
 }
+
+// Pages of node actions and playbooks are read along the index of what restricts them.
+func TestPagesOfNodesAreReadAlongAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t)
+	for _, after := range []*store.ActionPosition{nil, {ID: "a", ScheduledAt: time.Unix(1, 0)}} {
+		for index, q := range map[string]store.NodeActionQuery{
+			"node_actions_by_created_at": {},
+			"node_actions_by_node":       {Node: "n", States: []gnomonv1.NodeAction_State{1, 2}},
+			"node_actions_by_playbook":   {Playbook: "p"},
+			"node_actions_by_state":      {States: []gnomonv1.NodeAction_State{1}},
+		} {
+			q.Cluster, q.After, q.Limit = "c", after, 50
+			statement, arguments, err := listNodeActionsStatement(q)
+			require.NoError(t, err)
+			requireAlong(t, s, index, statement, arguments)
+		}
+		for index, q := range map[string]store.PlaybookQuery{
+			"playbooks_by_created_at": {States: []gnomonv1.PlaybookStatus_State{1}},
+			"playbooks_by_cluster":    {Cluster: "c"},
+		} {
+			q.After, q.Limit = after, 50
+			statement, arguments, err := listPlaybooksStatement(q)
+			require.NoError(t, err)
+			requireAlong(t, s, index, statement, arguments)
+		}
+	}
+	requireAlong(t, s, "PRIMARY KEY", statementNodeAction, []any{sql.Named("cluster", "c"), sql.Named("id", "a")})
+	requireAlong(t, s, "PRIMARY KEY", statementPlaybook, []any{sql.Named("id", "a")})
+}
+
+func requireAlong(t *testing.T, s *Store, index, statement string, arguments []any) {
+	t.Helper()
+	got := plan(t, s, statement, arguments)
+	require.Contains(t, got, index, statement)
+	require.NotContains(t, got, "TEMP B-TREE", statement)
+}

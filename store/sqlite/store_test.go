@@ -36,10 +36,12 @@ func TestConformance(t *testing.T) {
 				t.Helper()
 				return open(t, sqlite.Config{Path: path(t), Now: o.Now, TombstoneTTL: o.TombstoneTTL, Migrate: true})
 			})
-			storetest.RunBatches(t, func(t *testing.T, o storetest.Options) store.Store {
+			whole := func(t *testing.T, o storetest.Options) store.Store {
 				t.Helper()
 				return open(t, sqlite.Config{Path: path(t), Now: o.Now, TombstoneTTL: o.TombstoneTTL, Migrate: true})
-			})
+			}
+			storetest.RunBatches(t, whole)
+			storetest.RunNodes(t, whole)
 		})
 	}
 }

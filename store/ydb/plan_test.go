@@ -64,6 +64,7 @@ func TestNoStatementScans(t *testing.T) {
 	_, err = s.PutActions(t.Context(), []store.Row{numbered("a", 2)})
 	require.NoError(t, err)
 	planBatches(t, s)
+	planNodes(t, s)
 	requireIndexes(t, server)
 	plans := server.Plans()
 	require.Greater(t, len(plans), 30)
@@ -118,4 +119,27 @@ func planBatches(t *testing.T, s *ydb.Store) {
 		}
 	}
 	liveBatch(t, s, func(_ string, call func() error) { require.NoError(t, call()) })
+}
+
+// planNodes has every statement of node actions and playbooks planned.
+func planNodes(t *testing.T, s *ydb.Store) {
+	t.Helper()
+	for _, after := range []*store.ActionPosition{nil, {ID: "a", ScheduledAt: time.Unix(1, 0)}} {
+		for _, q := range []store.NodeActionQuery{
+			{},
+			{Node: "n", States: []gnomonv1.NodeAction_State{1, 2}},
+			{Playbook: "p", Node: "n", States: []gnomonv1.NodeAction_State{1}},
+			{States: []gnomonv1.NodeAction_State{1}},
+		} {
+			q.Cluster, q.After, q.Limit = "c", after, 50
+			_, err := s.ListNodeActions(t.Context(), q)
+			require.NoError(t, err)
+		}
+		for _, q := range []store.PlaybookQuery{{}, {Cluster: "c"}, {States: []gnomonv1.PlaybookStatus_State{1, 2}}} {
+			q.After, q.Limit = after, 50
+			_, err := s.ListPlaybooks(t.Context(), q)
+			require.NoError(t, err)
+		}
+	}
+	liveNodes(t, s, func(_ string, call func() error) { require.NoError(t, call()) })
 }
