@@ -503,9 +503,13 @@ func (x *NodeActionRecord) GetDigest() string {
 
 // One write to the store.
 type NodeActionRow struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Action        *v1.NodeAction         `protobuf:"bytes,1,opt,name=action,proto3" json:"action,omitempty"`
-	Sequence      uint64                 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Action   *v1.NodeAction         `protobuf:"bytes,1,opt,name=action,proto3" json:"action,omitempty"`
+	Sequence uint64                 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	// The request_id it was scheduled by, and the digest of what that asked for; set in
+	// the first row, and in what replaces that before it is stored.
+	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	Digest        string `protobuf:"bytes,4,opt,name=digest,proto3" json:"digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -552,6 +556,20 @@ func (x *NodeActionRow) GetSequence() uint64 {
 		return x.Sequence
 	}
 	return 0
+}
+
+func (x *NodeActionRow) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *NodeActionRow) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
 }
 
 // Input of the activity AgentSync: what does the agent have?
@@ -1731,10 +1749,13 @@ const file_gnomon_workflow_v1_cluster_proto_rawDesc = "" +
 	"\rcancel_reason\x18\x03 \x01(\tR\fcancelReason\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x04 \x01(\tR\trequestId\x12\x16\n" +
-	"\x06digest\x18\x05 \x01(\tR\x06digest\"Z\n" +
+	"\x06digest\x18\x05 \x01(\tR\x06digest\"\x91\x01\n" +
 	"\rNodeActionRow\x12-\n" +
 	"\x06action\x18\x01 \x01(\v2\x15.gnomon.v1.NodeActionR\x06action\x12\x1a\n" +
-	"\bsequence\x18\x02 \x01(\x04R\bsequence\"\\\n" +
+	"\bsequence\x18\x02 \x01(\x04R\bsequence\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x03 \x01(\tR\trequestId\x12\x16\n" +
+	"\x06digest\x18\x04 \x01(\tR\x06digest\"\\\n" +
 	"\x0eAgentSyncInput\x12 \n" +
 	"\vincarnation\x18\x01 \x01(\tR\vincarnation\x12\x16\n" +
 	"\x06cursor\x18\x02 \x01(\x04R\x06cursor\x12\x10\n" +

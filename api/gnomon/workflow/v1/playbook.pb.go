@@ -410,10 +410,13 @@ func (x *ClusterCommandInput) GetCommand() *ClusterCommand {
 
 // Input of the activity MirrorPlaybook.
 type MirrorPlaybookInput struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Playbook      *v1.Playbook           `protobuf:"bytes,1,opt,name=playbook,proto3" json:"playbook,omitempty"`
-	Incarnation   *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
-	Sequence      uint64                 `protobuf:"varint,3,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Playbook    *v1.Playbook           `protobuf:"bytes,1,opt,name=playbook,proto3" json:"playbook,omitempty"`
+	Incarnation *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	Sequence    uint64                 `protobuf:"varint,3,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	// As in PlaybookState.
+	RequestId     string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	Digest        string `protobuf:"bytes,5,opt,name=digest,proto3" json:"digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -469,6 +472,20 @@ func (x *MirrorPlaybookInput) GetSequence() uint64 {
 	return 0
 }
 
+func (x *MirrorPlaybookInput) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *MirrorPlaybookInput) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
 var File_gnomon_workflow_v1_playbook_proto protoreflect.FileDescriptor
 
 const file_gnomon_workflow_v1_playbook_proto_rawDesc = "" +
@@ -507,11 +524,14 @@ const file_gnomon_workflow_v1_playbook_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"m\n" +
 	"\x13ClusterCommandInput\x12\x18\n" +
 	"\acluster\x18\x01 \x01(\tR\acluster\x12<\n" +
-	"\acommand\x18\x02 \x01(\v2\".gnomon.workflow.v1.ClusterCommandR\acommand\"\xa0\x01\n" +
+	"\acommand\x18\x02 \x01(\v2\".gnomon.workflow.v1.ClusterCommandR\acommand\"\xd7\x01\n" +
 	"\x13MirrorPlaybookInput\x12/\n" +
 	"\bplaybook\x18\x01 \x01(\v2\x13.gnomon.v1.PlaybookR\bplaybook\x12<\n" +
 	"\vincarnation\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\vincarnation\x12\x1a\n" +
-	"\bsequence\x18\x03 \x01(\x04R\bsequenceB*Z(gnomon/api/gnomon/workflow/v1;workflowv1b\x06proto3"
+	"\bsequence\x18\x03 \x01(\x04R\bsequence\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x04 \x01(\tR\trequestId\x12\x16\n" +
+	"\x06digest\x18\x05 \x01(\tR\x06digestB*Z(gnomon/api/gnomon/workflow/v1;workflowv1b\x06proto3"
 
 var (
 	file_gnomon_workflow_v1_playbook_proto_rawDescOnce sync.Once
