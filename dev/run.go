@@ -38,9 +38,9 @@ const (
 	stopTimeout     = 10 * time.Second
 	// reconcileInterval is short, since a person waits for what it mends.
 	reconcileInterval = time.Minute
-	// onlyActions is the page of the Web UI that lists the actions and not the
+	// workOfUsers is the page of the Web UI that lists actions and batches and not the
 	// reconciler beside them.
-	onlyActions = "/namespaces/default/workflows?query=WorkflowType%3D%22Action%22"
+	workOfUsers = "/namespaces/default/workflows?query=WorkflowType%20IN%20(%22Action%22%2C%20%22Batch%22)"
 )
 
 type options struct {
@@ -265,7 +265,7 @@ Now type in another terminal:
 
   go run ./cmd/gnomon action create hello%s --in 5s --url http://%s/hello --body '{"hello":"world"}'
 
-`, kept, at.GRPC, at.HTTP, at.HTTP, at.UI, onlyActions, at.Temporal, at.Receiver, at.Metrics, flag, at.Receiver)
+`, kept, at.GRPC, at.HTTP, at.HTTP, at.UI, workOfUsers, at.Temporal, at.Receiver, at.Metrics, flag, at.Receiver)
 }
 
 func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
