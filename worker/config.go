@@ -35,6 +35,9 @@ type Config struct {
 	// BatchAttempts is how often the processing of a batch is begun in one round before
 	// a person has to look at it. At least 1, default DefaultBatchAttempts (V-11).
 	BatchAttempts int32
+	// Clusters is how clusters are orchestrated. What is not set has its default, see
+	// [playbook.Settings]. Workers should have the same.
+	Clusters *workflowv1.ClusterSettings
 	// HeartbeatTimeout is how long after its last sign of life an attempt counts as
 	// interrupted. 1 second to 10 minutes, default 10 seconds.
 	HeartbeatTimeout time.Duration

@@ -15,6 +15,7 @@ import (
 	"gnomon/activities/isolation"
 	"gnomon/activities/performers"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/playbook"
 	"gnomon/reconcile"
 	"gnomon/reconcile/periodic"
 	"gnomon/workflows"
@@ -85,13 +86,16 @@ func New(c client.Client, cfg Config) (*Worker, error) {
 		// An attempt's heartbeats carry its counters: none is to wait long.
 		MaxHeartbeatThrottleInterval: cfg.HeartbeatTimeout / 3,
 	})
-	workflows.New(workflows.Options{HeartbeatTimeout: cfg.HeartbeatTimeout, BatchAttempts: cfg.BatchAttempts}).Register(w.temporal)
+	workflows.New(workflows.Options{
+		HeartbeatTimeout: cfg.HeartbeatTimeout, BatchAttempts: cfg.BatchAttempts, Clusters: playbook.Settings(cfg.Clusters),
+	}).Register(w.temporal)
 	perform := &activities.Perform{
 		Performers: set, Mirror: w.mirror, Asker: activities.NewAsker(c), Log: cfg.Logger,
 		Worker: identity, Born: born, StopGrace: cfg.StopGrace, Metrics: cfg.Metrics,
 	}
 	w.temporal.RegisterActivityWithOptions(perform.Perform, activity.RegisterOptions{Name: workflowv1.PerformActivity})
 	w.temporal.RegisterActivityWithOptions(w.mirror.Mirror, activity.RegisterOptions{Name: workflowv1.MirrorActivity})
+	registerClusters(c, w.temporal, cfg)
 	w.batches = registerBatches(c, w.temporal, cfg, identity)
 	cfg.Metrics.RoundsEvery(cfg.ReconcileInterval)
 	rounds := &periodic.Rounds{Log: cfg.Logger, Ended: cfg.Metrics.RoundEnded, Config: reconcile.Config{

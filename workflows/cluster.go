@@ -147,6 +147,7 @@ func (c *clusterRun) apply(command *workflowv1.ClusterCommand) (*workflowv1.Clus
 	}
 	c.changed = true
 	c.note(changed)
+	c.nameRequest(changed, command.GetSchedule())
 	if r.GetAction() != nil {
 		r.Action = proto.CloneOf(r.GetAction())
 		r.Incarnation, r.Sequence = c.state.GetIncarnation(), c.state.GetSequence()
@@ -160,11 +161,46 @@ func (c *clusterRun) note(changed []*gnomonv1.NodeAction) {
 	for _, a := range changed {
 		c.state.Sequence++
 		row := &workflowv1.NodeActionRow{Action: proto.CloneOf(a), Sequence: c.state.GetSequence()}
-		c.state.Owed = slices.DeleteFunc(c.state.GetOwed(), func(r *workflowv1.NodeActionRow) bool { return r.GetAction().GetId() == a.GetId() })
+		c.state.Owed = slices.DeleteFunc(c.state.GetOwed(), func(r *workflowv1.NodeActionRow) bool {
+			if r.GetAction().GetId() != a.GetId() {
+				return false
+			}
+			row.RequestId, row.Digest = r.GetRequestId(), r.GetDigest()
+			return true
+		})
 		c.state.Owed = append(c.state.GetOwed(), row)
 	}
 	playbook.Settle(c.state, changed)
 	c.inform(playbook.Tell(changed))
+}
+
+// nameRequest has the first rows of actions name the request they were asked for by.
+func (c *clusterRun) nameRequest(changed []*gnomonv1.NodeAction, asked *workflowv1.ClusterCommand_Schedule) {
+	if asked.GetRequestId() == "" {
+		return
+	}
+	for _, a := range changed {
+		for _, row := range c.state.GetOwed() {
+			if row.GetAction().GetId() == a.GetId() {
+				row.RequestId, row.Digest = asked.GetRequestId(), asked.GetDigest()
+			}
+		}
+	}
+}
+
+// mirrorBytes bounds the rows that one activity stores: Temporal takes no payload above
+// 2 MiB, and an action may have 64 KiB of output.
+const mirrorBytes = 512 << 10
+
+// nextRows are the rows that the next activity stores, the oldest first.
+func (c *clusterRun) nextRows() []*workflowv1.NodeActionRow {
+	size := 0
+	for i, row := range c.state.GetOwed() {
+		if size += proto.Size(row); i > 0 && size > mirrorBytes {
+			return slices.Clone(c.state.GetOwed()[:i])
+		}
+	}
+	return slices.Clone(c.state.GetOwed())
 }
 
 // keepMirror stores what is owed, one activity at a time.
@@ -182,7 +218,7 @@ func (c *clusterRun) keepMirror() {
 	if c.mirror != nil || len(c.state.GetOwed()) == 0 {
 		return
 	}
-	c.mirroring = slices.Clone(c.state.GetOwed())
+	c.mirroring = c.nextRows()
 	ctx := workflow.WithActivityOptions(c.ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},

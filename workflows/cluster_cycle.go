@@ -13,20 +13,28 @@ import (
 )
 
 // cycle visits the nodes that need it, side by side: none can hold up another.
-// The steps of one node follow each other.
+// The steps of one node follow each other. What they bring is stored meanwhile: a
+// node that does not answer must not hold up what others see either.
 func (c *clusterRun) cycle() {
 	visited := playbook.BeginCycle(c.state, workflow.Now(c.ctx))
-	group := workflow.NewWaitGroup(c.ctx)
+	visiting := len(visited)
 	for _, name := range visited {
-		group.Add(1)
 		workflow.Go(c.ctx, func(ctx workflow.Context) {
-			defer group.Done()
+			defer func() { visiting-- }()
 			if err := c.visit(ctx, name); err != nil {
 				playbook.Failed(c.state, name, cause(err), workflow.Now(ctx))
 			}
 		})
 	}
-	group.Wait(c.ctx)
+	for visiting > 0 {
+		err := workflow.Await(c.ctx, func() bool {
+			return visiting == 0 || ready(c.mirror) || c.mirror == nil && len(c.state.GetOwed()) > 0
+		})
+		if err != nil {
+			return // the run is cancelled
+		}
+		c.keepMirror()
+	}
 	playbook.EndCycle(c.state, workflow.Now(c.ctx))
 	c.inform(playbook.TellAgain(c.state))
 }

@@ -243,6 +243,7 @@ func (p *playbookRun) keepMirror() {
 	p.mirroring = p.state.GetSequence()
 	p.mirror = workflow.ExecuteActivity(p.patient("row of the playbook"), workflowv1.MirrorPlaybookActivity, &workflowv1.MirrorPlaybookInput{
 		Playbook: proto.CloneOf(p.state.GetPlaybook()), Incarnation: p.state.GetIncarnation(), Sequence: p.mirroring,
+		RequestId: p.state.GetRequestId(), Digest: p.state.GetDigest(),
 	})
 }
 
