@@ -24,9 +24,11 @@ import (
 const (
 	// within bounds what must come on a machine that is busy.
 	within = 4 * time.Minute
-	// exchange is the time limit of each exchange with BIND. A turn lasts six of them
-	// and some seconds, and so long a successor waits.
-	exchange = time.Second
+	// exchange is the time limit of each of a worker's exchanges with BIND. A turn lasts
+	// six of them and some seconds, and so long a successor waits.
+	exchange = 1500 * time.Millisecond
+	// patience is that of the facade, for which nobody waits.
+	patience = 30 * time.Second
 )
 
 // site is an installation: a facade, workers, a store and a task queue of their own,
@@ -49,8 +51,8 @@ func open(t *testing.T, server *bindtest.Server, zones ...string) *site {
 	s.proxy = server.Proxy(t)
 	s.write(t, "key", server.Secret)
 	// The facade needs no key and not the proxy.
-	s.zonesFile(t, "facade.yaml", server.Address(), "")
-	s.zonesFile(t, "worker.yaml", s.proxy.Address, fmt.Sprintf(
+	s.zonesFile(t, "facade.yaml", server.Address(), patience, "")
+	s.zonesFile(t, "worker.yaml", s.proxy.Address, exchange, fmt.Sprintf(
 		"    key: {name: %q, algorithm: %s, secret: {file: %s}}\n", bindtest.KeyName, server.Algorithm, filepath.Join(s.dir, "key")))
 	facade := s.start(t, roles.Starter, "--grpc-address", "127.0.0.1:0", "--http-address", "", "--metrics-address", "",
 		"--log-format", "text", "--dns-zones", filepath.Join(s.dir, "facade.yaml"))
@@ -70,12 +72,12 @@ func (s *site) write(t *testing.T, name, text string) {
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600))
 }
 
-func (s *site) zonesFile(t *testing.T, name, address, key string) {
+func (s *site) zonesFile(t *testing.T, name, address string, timeout time.Duration, key string) {
 	t.Helper()
 	text := "zones:\n"
 	for _, zone := range s.zones {
 		text += fmt.Sprintf("  - name: %s\n    server: %s\n    timeout: %s\n    clock_skew: 100ms\n"+
-			"    ttl: {min: 60, max: 86400}\n    high_value: [\"*.prod.%s\"]\n%s", zone, address, exchange, zone, key)
+			"    ttl: {min: 60, max: 86400}\n    high_value: [\"*.prod.%s\"]\n%s", zone, address, timeout, zone, key)
 	}
 	s.write(t, name, text)
 }
