@@ -27,7 +27,7 @@ const (
 	// exchange is the time limit of each of a worker's exchanges with BIND. A turn lasts
 	// six of them and some seconds, and so long a successor waits.
 	exchange = 1500 * time.Millisecond
-	// patience is that of the facade, for which nobody waits.
+	// patience is that of the facade, whose calls hold nobody up.
 	patience = 30 * time.Second
 )
 
