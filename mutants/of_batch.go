@@ -100,7 +100,7 @@ var ofBatch = []mutant{
 	{
 		name: "batch-told-twice", requirement: "V-17", tests: batchRuns,
 		why:   "an on-call engineer is woken twice for one review",
-		edits: alone("workflows/batch_process.go", "\tb.state.NoticeOwed = false\n", "\tb.state.NoticeOwed = b.notice == nil\n"),
+		edits: alone("workflows/batch_process.go", "\tb.state.NoticeOwed = false\n", "\tb.state.NoticeOwed = b.stopNotice == nil\n"),
 	},
 	{
 		name: "batch-stored-once", requirement: "V-06", tests: batchRuns,
