@@ -208,11 +208,7 @@ func startFacade(ctx context.Context, c client.Client, rows store.Store, registr
 	}
 	parts.add(func() { logged(log, "kinds of changes of the facade", changing.Close()) })
 	config := starter.Config{Client: c, Store: rows, Changes: changing, AllowMockActions: o.allowMock, Logger: log}
-	service, err := starter.NewActions(config)
-	if err != nil {
-		return nil, err
-	}
-	batches, err := starter.NewBatches(config)
+	services, ready, err := starter.NewServices(config)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +222,7 @@ func startFacade(ctx context.Context, c client.Client, rows store.Store, registr
 	})
 	facade, err := starter.NewServer(starter.ServerConfig{
 		GRPCAddress: address(o.grpcPort), HTTPAddress: address(o.httpPort), Options: measures.ServerOptions(), Tracing: traces, Logger: log,
-	}, starter.Services{Actions: service, Batches: batches}, service.Ready)
+	}, services, ready)
 	if err != nil {
 		return nil, err
 	}

@@ -51,15 +51,11 @@ func Starter(build string) *cobra.Command {
 
 // facadeOf is the facade with all of its services.
 func facadeOf(config starter.Config, server starter.ServerConfig) (*starter.Server, error) {
-	actions, err := starter.NewActions(config)
+	services, ready, err := starter.NewServices(config)
 	if err != nil {
 		return nil, err
 	}
-	batches, err := starter.NewBatches(config)
-	if err != nil {
-		return nil, err
-	}
-	return starter.NewServer(server, starter.Services{Actions: actions, Batches: batches}, actions.Ready)
+	return starter.NewServer(server, services, ready)
 }
 
 // serve runs the facade until the command's context ends.

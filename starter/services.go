@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -13,8 +14,23 @@ import (
 
 // Services are what a server serves. One that is nil is not served.
 type Services struct {
-	Actions gnomonv1.ActionServiceServer
-	Batches gnomonv1.BatchServiceServer
+	Actions   gnomonv1.ActionServiceServer
+	Batches   gnomonv1.BatchServiceServer
+	Clusters  gnomonv1.ClusterServiceServer
+	Playbooks gnomonv1.PlaybookServiceServer
+}
+
+// NewServices are all services over one configuration, and whether what they need
+// answers.
+func NewServices(c Config) (all Services, ready func(context.Context) error, err error) {
+	actions, errActions := NewActions(c)
+	batches, errBatches := NewBatches(c)
+	clusters, errClusters := NewClusters(c)
+	playbooks, errPlaybooks := NewPlaybooks(c)
+	if err := cmp.Or(errActions, errBatches, errClusters, errPlaybooks); err != nil {
+		return Services{}, nil, err
+	}
+	return Services{Actions: actions, Batches: batches, Clusters: clusters, Playbooks: playbooks}, actions.Ready, nil
 }
 
 // service is one of Services with all that serving it takes.
@@ -46,6 +62,22 @@ func (s Services) all() []service {
 			rest:       gnomonv1.RegisterBatchServiceHandler,
 			descriptor: gnomonv1.File_gnomon_v1_batch_service_proto.Services().ByName("BatchService"),
 			document:   openapi.Batches,
+		})
+	}
+	if s.Clusters != nil {
+		served = append(served, service{
+			register:   func(g *grpc.Server) { gnomonv1.RegisterClusterServiceServer(g, s.Clusters) },
+			rest:       gnomonv1.RegisterClusterServiceHandler,
+			descriptor: gnomonv1.File_gnomon_v1_cluster_service_proto.Services().ByName("ClusterService"),
+			document:   openapi.Clusters,
+		})
+	}
+	if s.Playbooks != nil {
+		served = append(served, service{
+			register:   func(g *grpc.Server) { gnomonv1.RegisterPlaybookServiceServer(g, s.Playbooks) },
+			rest:       gnomonv1.RegisterPlaybookServiceHandler,
+			descriptor: gnomonv1.File_gnomon_v1_playbook_service_proto.Services().ByName("PlaybookService"),
+			document:   openapi.Playbooks,
 		})
 	}
 	return served

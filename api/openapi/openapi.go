@@ -12,8 +12,10 @@ import (
 
 // Names of documents.
 const (
-	Actions = "action_service"
-	Batches = "batch_service"
+	Actions   = "action_service"
+	Batches   = "batch_service"
+	Clusters  = "cluster_service"
+	Playbooks = "playbook_service"
 )
 
 //go:embed gnomon/v1/*.openapi.json
