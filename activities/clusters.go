@@ -55,8 +55,7 @@ func (c *Clusters) MirrorPlaybook(ctx context.Context, in *workflowv1.MirrorPlay
 // begun has none.
 func (c *Clusters) ClusterNodes(ctx context.Context, cluster string) (*gnomonv1.Cluster, error) {
 	answer, err := c.Client.QueryWorkflow(ctx, workflowv1.ClusterWorkflowID(cluster), "", workflowv1.QueryCluster)
-	var none *serviceerror.NotFound
-	if errors.As(err, &none) {
+	if _, none := errors.AsType[*serviceerror.NotFound](err); none {
 		return &gnomonv1.Cluster{Id: cluster}, nil
 	}
 	seen := &gnomonv1.Cluster{}

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -40,8 +39,15 @@ type site struct {
 	rest           string
 }
 
-// open starts a facade and a worker.
+// open starts a facade and a worker, with a cycle every second while there is something
+// to do.
 func open(t *testing.T) *site {
+	t.Helper()
+	return openWith(t, &workflowv1.ClusterSettings{Interval: durationpb.New(time.Second), NodeTimeout: durationpb.New(5 * time.Second)})
+}
+
+// openWith is open with other settings.
+func openWith(t *testing.T, settings *workflowv1.ClusterSettings) *site {
 	t.Helper()
 	s := &site{cluster: strings.ToLower(t.Name()), queue: t.Name()}
 	quiet := slog.New(slog.DiscardHandler)
@@ -55,7 +61,7 @@ func open(t *testing.T) *site {
 
 	w, err := worker.New(s.temporal, worker.Config{
 		TaskQueue: s.queue, Store: rows, StopGrace: time.Second, Logger: quiet,
-		Clusters: &workflowv1.ClusterSettings{Interval: durationpb.New(time.Second), NodeTimeout: durationpb.New(5 * time.Second)},
+		Clusters: settings,
 	})
 	require.NoError(t, err)
 	require.NoError(t, w.Start())
@@ -135,7 +141,7 @@ func (s *site) agentIn(t *testing.T, dir, name string, change func(*agent.Config
 	return n
 }
 
-// up waits until the cluster has seen these nodes UP, or as they are wanted.
+// health waits until the cluster has seen these nodes so.
 func (s *site) health(t *testing.T, want gnomonv1.Node_Health, names ...string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -213,7 +219,7 @@ func (s *site) ends(t *testing.T, id string) *gnomonv1.Playbook {
 		if err != nil && last.GetStatus().GetFinishTime() != nil {
 			return last
 		}
-		require.NoError(t, err, "playbook %s has not ended: %v", id, errors.Join(ctx.Err()))
+		require.NoError(t, err, "playbook %s has not ended", id)
 		last = r.GetPlaybook()
 	}
 }
