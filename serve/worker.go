@@ -22,6 +22,7 @@ func Worker(build string) *cobra.Command {
 	s := &settings{}
 	cfg := worker.Config{Performers: performers.Default(), Build: build}
 	var notifications string
+	var clusters clusterFlags
 	cmd := &cobra.Command{
 		Use:     "worker",
 		Short:   "Perform the actions",
@@ -30,6 +31,10 @@ func Worker(build string) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := fromEnvironment(cmd); err != nil {
+				return err
+			}
+			var err error
+			if cfg.Clusters, err = clusters.settings(); err != nil {
 				return err
 			}
 			return s.work(cmd, cfg, notifications)
@@ -47,6 +52,7 @@ func Worker(build string) *cobra.Command {
 	f.Float64Var(&cfg.ReconcileRate, "reconcile-rate", reconcile.DefaultRate, "actions that the reconciler looks at a second (env GNOMON_RECONCILE_RATE)")
 	f.StringVar(&notifications, "notifications", "", "file of the channels by which people are told of batches, see docs/batches.md; without one they are told in the log (env GNOMON_NOTIFICATIONS)")
 	f.Int32Var(&cfg.BatchAttempts, "batch-attempts", worker.DefaultBatchAttempts, "how often a batch is begun before a person has to review it (env GNOMON_BATCH_ATTEMPTS)")
+	clusters.register(f)
 	notificatorFlags(f, &cfg.Performers.Notificator)
 	return cmd
 }
