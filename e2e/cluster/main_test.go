@@ -6,9 +6,15 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"gnomon/devserver"
+	"gnomon/faults/processes"
+	"gnomon/serve"
 	"gnomon/starter"
 )
 
@@ -16,6 +22,9 @@ import (
 var temporal *devserver.Server
 
 func TestMain(m *testing.M) {
+	if role := os.Getenv(processes.RoleVariable); role != "" {
+		os.Exit(play(role))
+	}
 	flag.Parse()
 	if err := flag.Set("test.parallel", atOnce); err != nil {
 		panic(err)
@@ -39,4 +48,22 @@ func runTests(m *testing.M) int {
 	}
 	defer temporal.Stop()
 	return m.Run()
+}
+
+// Roles of processes of this program.
+const (
+	roleAgent  = "agent"
+	roleWorker = "worker"
+)
+
+// play runs a process of gnomon until it is stopped.
+func play(role string) int {
+	command := map[string]func(string) *cobra.Command{roleAgent: serve.Agent, roleWorker: serve.Worker}[role]
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command("e2e").ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }

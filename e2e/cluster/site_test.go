@@ -34,6 +34,7 @@ const within = 2 * time.Minute
 type site struct {
 	cluster, queue string
 	temporal       client.Client
+	rows           *sqlite.Store
 	clusters       gnomonv1.ClusterServiceClient
 	playbooks      gnomonv1.PlaybookServiceClient
 	rest           string
@@ -49,26 +50,30 @@ func open(t *testing.T) *site {
 // openWith is open with other settings.
 func openWith(t *testing.T, settings *workflowv1.ClusterSettings) *site {
 	t.Helper()
+	s := openFacade(t, sqlite.Config{Path: sqlite.MemoryPath})
+	w, err := worker.New(s.temporal, worker.Config{TaskQueue: s.queue, Store: s.rows, StopGrace: time.Second, Logger: quiet, Clusters: settings})
+	require.NoError(t, err)
+	require.NoError(t, w.Start())
+	t.Cleanup(w.Stop)
+	return s
+}
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// openFacade starts a facade alone.
+func openFacade(t *testing.T, in sqlite.Config) *site {
+	t.Helper()
 	s := &site{cluster: strings.ToLower(t.Name()), queue: t.Name()}
-	quiet := slog.New(slog.DiscardHandler)
 	var err error
 	s.temporal, err = client.DialContext(t.Context(), client.Options{HostPort: temporal.Address(), Logger: sdklog.NewStructuredLogger(quiet)})
 	require.NoError(t, err)
 	t.Cleanup(s.temporal.Close)
-	rows, err := sqlite.Open(t.Context(), sqlite.Config{Path: sqlite.MemoryPath})
+	s.rows, err = sqlite.Open(t.Context(), in)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, rows.Close()) })
-
-	w, err := worker.New(s.temporal, worker.Config{
-		TaskQueue: s.queue, Store: rows, StopGrace: time.Second, Logger: quiet,
-		Clusters: settings,
-	})
-	require.NoError(t, err)
-	require.NoError(t, w.Start())
-	t.Cleanup(w.Stop)
+	t.Cleanup(func() { require.NoError(t, s.rows.Close()) })
 
 	services, ready, err := starter.NewServices(starter.Config{
-		Client: s.temporal, TaskQueue: s.queue, Store: rows, ApplyTimeout: 30 * time.Second, WatchInterval: 10 * time.Millisecond, Logger: quiet,
+		Client: s.temporal, TaskQueue: s.queue, Store: s.rows, ApplyTimeout: 30 * time.Second, WatchInterval: 10 * time.Millisecond, Logger: quiet,
 	})
 	require.NoError(t, err)
 	facade, err := starter.NewServer(starter.ServerConfig{
@@ -111,7 +116,7 @@ func (s *site) agentIn(t *testing.T, dir, name string, change func(*agent.Config
 		Cluster: s.cluster, Node: name, DataDir: dir, Client: s.temporal, ClusterTaskQueue: s.queue,
 		LocalAddress: "unix:" + filepath.Join(dir, "s"), StopGrace: time.Millisecond,
 		Exec:   kind.ExecConfig{Allow: []string{"/bin/sh -c **"}},
-		Logger: slog.New(slog.DiscardHandler),
+		Logger: quiet,
 	}
 	if change != nil {
 		change(&config)

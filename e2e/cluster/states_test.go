@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -75,7 +74,7 @@ func (s *site) deaf(t *testing.T) *deaf {
 	}
 	var err error
 	d.Client, err = client.DialContext(t.Context(), client.Options{
-		HostPort: temporal.Address(), Logger: sdklog.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+		HostPort: temporal.Address(), Logger: sdklog.NewStructuredLogger(quiet),
 		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(swallow)}},
 	})
 	require.NoError(t, err)
