@@ -77,22 +77,11 @@ func (o *batchWatchOptions) run(cmd *cobra.Command, s *session, client gnomonv1.
 			}
 		}
 	}
-	return outcomeError{id: id, state: last.GetStatus().GetState()}
-}
-
-// outcomeError is a batch that was followed and did not end with COMPLETE.
-type outcomeError struct {
-	id    string
-	state gnomonv1.BatchStatus_State
-}
-
-// Error names the state, and what can be done about it.
-func (e outcomeError) Error() string {
-	text := fmt.Sprintf("batch %s is %s", e.id, e.state)
-	if e.state == gnomonv1.BatchStatus_MANUAL_REVIEW {
-		text += "; decide with 'gnomon batch review'"
+	outcome := outcomeError{noun: "batch", id: id, state: last.GetStatus().GetState().String()}
+	if last.GetStatus().GetState() == gnomonv1.BatchStatus_MANUAL_REVIEW {
+		outcome.advice = "decide with 'gnomon batch review'"
 	}
-	return text
+	return outcome
 }
 
 // whatIsWrong are the problems of a batch and its rejected changes.

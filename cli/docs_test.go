@@ -18,43 +18,69 @@ var fileName = regexp.MustCompile(`^[#;] (\S+\.(?:yaml|zone))\n`)
 
 var fence = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
 
-// Every command of docs/cli.md is executed, in order, against one server.
+// Every command of these pages is executed, in order, against one server for each page.
 func TestDocumentedCommandsWork(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/cli.md")
+	for page, holds := range map[string]struct{ files, commands int }{
+		"cli.md":   {files: 4, commands: 40},
+		"nodes.md": {files: 1, commands: 8},
+	} {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			files, commands := documented(t, page)
+			require.Len(t, files, 2*holds.files)
+			require.GreaterOrEqual(t, len(commands), holds.commands)
+			fake := startFake(t)
+			fake.occurrences = []time.Time{testNow.Add(time.Hour)}
+			replaced := strings.NewReplacer(append(files, "127.0.0.1:7700", fake.address)...)
+			for _, command := range commands {
+				fake.willShowTheEnd(t, command)
+				stdin := ""
+				for stage := range strings.SplitSeq(command, " | ") {
+					in := invocation{stdin: stdin, getenv: map[string]string{"GNOMON_ADDRESS": fake.address}}
+					got := in.run(t.Context(), words(t, replaced.Replace(stage))[1:]...)
+					require.Equal(t, ExitOK, got.code, "%s: %s", command, got.stderr)
+					stdin = got.stdout
+				}
+				require.NotEmpty(t, stdin, command)
+			}
+		})
+	}
+}
+
+// documented are the files of a page, each by its name and where it is, and its commands.
+func documented(t *testing.T, name string) (files, commands []string) {
+	t.Helper()
+	page, err := os.ReadFile("../docs/" + name)
 	require.NoError(t, err)
-	fake := startFake(t)
-	fake.occurrences = []time.Time{testNow.Add(time.Hour)}
-	var files, commands []string
 	for _, block := range fence.FindAllStringSubmatch(string(page), -1) {
 		if name := fileName.FindStringSubmatch(block[2]); name != nil {
 			files = append(files, name[1], writeFile(t, name[1], block[2]))
 		}
-		if block[1] == "sh" {
-			for line := range strings.Lines(block[2]) {
-				commands = append(commands, strings.TrimSpace(line))
-			}
+		if block[1] != "sh" {
+			continue
+		}
+		for line := range strings.Lines(block[2]) {
+			line = strings.TrimSpace(line)
+			require.True(t, strings.HasPrefix(line, "gnomon "), line)
+			commands = append(commands, line)
 		}
 	}
-	require.Len(t, files, 6)
-	require.Greater(t, len(commands), 30)
-	replaced := strings.NewReplacer(append(files, "127.0.0.1:7700", fake.address)...)
-	for _, command := range commands {
-		require.True(t, strings.HasPrefix(command, "gnomon "), command)
-		switch {
-		case strings.Contains(command, " batch watch "):
-			fake.batches.changes <- release(t, gnomonv1.BatchStatus_COMPLETE)
-		case strings.Contains(command, " watch "):
-			fake.changes <- succeeded(t)
-		}
-		stdin := ""
-		for stage := range strings.SplitSeq(command, " | ") {
-			in := invocation{stdin: stdin, getenv: map[string]string{"GNOMON_ADDRESS": fake.address}}
-			got := in.run(t.Context(), words(t, replaced.Replace(stage))[1:]...)
-			require.Equal(t, ExitOK, got.code, "%s: %s", command, got.stderr)
-			stdin = got.stdout
-		}
-		require.NotEmpty(t, stdin, command)
+	return files, commands
+}
+
+// willShowTheEnd has what a command follows end well at once.
+func (f *fakeServer) willShowTheEnd(t *testing.T, command string) {
+	t.Helper()
+	switch {
+	case strings.Contains(command, " batch watch "):
+		f.batches.changes <- release(t, gnomonv1.BatchStatus_COMPLETE)
+	case strings.Contains(command, " node watch "), strings.Contains(command, " node run ") && strings.Contains(command, " --wait "):
+		f.clusters.changes <- restart(t, gnomonv1.NodeAction_DONE)
+	case strings.Contains(command, " playbook ") && strings.HasSuffix(command, " --watch"):
+		f.playbooks.changes <- upgrade(t, gnomonv1.PlaybookStatus_DONE, gnomonv1.NodeAction_DONE)
+	case strings.Contains(command, " watch "):
+		f.changes <- succeeded(t)
 	}
 }
 
@@ -63,7 +89,7 @@ func TestExamplesHaveKnownFlags(t *testing.T) {
 	t.Parallel()
 	root := New("v")
 	var all []*cobra.Command
-	for _, group := range []string{"action", "batch"} {
+	for _, group := range []string{"action", "batch", "node", "playbook"} {
 		cmd, _, err := root.Find([]string{group})
 		require.NoError(t, err)
 		all = append(all, cmd.Commands()...)

@@ -31,6 +31,9 @@ type fakeServer struct {
 	address string
 	// batches is the BatchService beside it.
 	batches *fakeBatches
+	// clusters and playbooks are the services of node actions beside it.
+	clusters  *fakeClusters
+	playbooks *fakePlaybooks
 	// health is shown by the gRPC health protocol, SERVING at the start.
 	health *health.Server
 
@@ -53,15 +56,19 @@ func startFake(t *testing.T) *fakeServer {
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	fake := &fakeServer{
-		address: listener.Addr().String(),
-		batches: newFakeBatches(),
-		actions: map[string]*gnomonv1.ScheduledAction{},
-		changes: make(chan *gnomonv1.ScheduledAction, 16),
-		health:  health.NewServer(),
+		address:   listener.Addr().String(),
+		batches:   newFakeBatches(),
+		clusters:  newFakeClusters(),
+		playbooks: newFakePlaybooks(),
+		actions:   map[string]*gnomonv1.ScheduledAction{},
+		changes:   make(chan *gnomonv1.ScheduledAction, 16),
+		health:    health.NewServer(),
 	}
 	server := grpc.NewServer()
 	gnomonv1.RegisterActionServiceServer(server, fake)
 	gnomonv1.RegisterBatchServiceServer(server, fake.batches)
+	gnomonv1.RegisterClusterServiceServer(server, fake.clusters)
+	gnomonv1.RegisterPlaybookServiceServer(server, fake.playbooks)
 	healthv1.RegisterHealthServer(server, fake.health)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)

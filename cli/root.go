@@ -20,7 +20,9 @@ func newRoot(version string, env environment) *cobra.Command {
 	root.Long = "gnomon runs things at their time, durably, on Temporal."
 	root.Example = `  gnomon action create hello --in 5s --url http://127.0.0.1:7790/hello
   gnomon action watch hello
-  gnomon batch create release --file release.yaml --in 1h`
+  gnomon batch create release --file release.yaml --in 1h
+  gnomon node run node-1 --wait -- uptime
+  gnomon playbook run upgrade.yaml --watch`
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -35,7 +37,7 @@ func newRoot(version string, env environment) *cobra.Command {
 	flags.BoolVar(&s.noColor, "no-color", false, "no colours (env NO_COLOR)")
 	mustComplete(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputFormats, cobra.ShellCompDirectiveNoFileComp)))
 
-	root.AddCommand(actionCommand(s), batchCommand(s), healthCommand(s), versionCommand(version))
+	root.AddCommand(actionCommand(s), batchCommand(s), nodeCommand(s), playbookCommand(s), healthCommand(s), versionCommand(version))
 	return root
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,8 @@ const (
 	ExitFailed = 1
 	// ExitUsage: the command was typed wrongly; nothing was sent.
 	ExitUsage = 2
-	// ExitOutcome: a batch that was followed did not end with COMPLETE.
+	// ExitOutcome: what was followed did not end well: a batch otherwise than COMPLETE, a
+	// node action or playbook otherwise than DONE.
 	ExitOutcome = 3
 	// ExitInterrupted: stopped by Ctrl-C or SIGTERM.
 	ExitInterrupted = 130
@@ -39,8 +41,8 @@ func Run(ctx context.Context, root *cobra.Command) int {
 		return ExitInterrupted
 	}
 	report := reportFor(root)
-	if cmd.HasParent() && cmd.Parent().Name() == "batch" {
-		report.noun = "batch"
+	if cmd.HasParent() && slices.Contains([]string{"batch", "node", "playbook"}, cmd.Parent().Name()) {
+		report.noun = cmd.Parent().Name()
 	}
 	report.write(err)
 	if _, ok := errors.AsType[usageError](err); ok {

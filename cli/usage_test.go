@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 )
 
 func TestUsageErrorsExitWith2AndSendNothing(t *testing.T) {
@@ -69,6 +70,26 @@ func TestUsageErrorsExitWith2AndSendNothing(t *testing.T) {
 		{[]string{"batch", "review", "a", "forget"}, `a review is retry, reschedule or cancel, not "forget"`},
 		{[]string{"batch", "review", "a", "retry", "--in", "1h"}, "goes with reschedule"},
 		{[]string{"batch", "review", "a", "reschedule"}, "reschedule needs one of them"},
+		{[]string{"node", "runs"}, `unknown command "runs" for "gnomon node", did you mean "run"?`},
+		{[]string{"node", "run", "node-1"}, "takes either '-- PROGRAM' or --url with its flags"},
+		{[]string{"node", "run", "node-1", "--url", "http://h/", "--", "uptime"}, "takes either '-- PROGRAM' or --url"},
+		{[]string{"node", "run", "node-1", "uptime"}, "takes one node; the program stands behind '--'"},
+		{[]string{"node", "run", "--", "uptime"}, "takes a node before '--'"},
+		{[]string{"node", "run", "node-1", "--env", "A", "--", "uptime"}, `--env "A" must be NAME=VALUE`},
+		{[]string{"node", "run", "node-1", "--url", "http://h/", "--env", "A=1"}, "--env is for programs"},
+		{[]string{"node", "run", "node-1", "--wait", "--validate-only", "--", "uptime"}, "--wait and --validate-only exclude each other"},
+		{[]string{"node", "add"}, "gnomon node add takes exactly one node, got 0"},
+		{[]string{"node", "add", "a", "--label", "x"}, `--label "x" must be KEY=VALUE`},
+		{[]string{"node", "cancel", "a", "b"}, "takes exactly one action id, got 2"},
+		{[]string{"node", "actions", "--state", "GONE"}, `--state "GONE" is no state`},
+		{[]string{"node", "actions", "--state", "STATE_UNSPECIFIED"}, "is no state"},
+		{[]string{"node", "actions", "--state", "NEW", "--unfinished"}, "--state and --unfinished exclude each other"},
+		{[]string{"node", "actions", "--limit", "-1"}, "--limit must not be negative"},
+		{[]string{"playbook", "run"}, "gnomon playbook run takes exactly one file, got 0"},
+		{[]string{"playbook", "run", "x", "--watch", "--validate-only"}, "--watch and --validate-only exclude each other"},
+		{[]string{"playbook", "validate"}, "takes at least one file"},
+		{[]string{"playbook", "watch"}, "takes exactly one playbook id, got 0"},
+		{[]string{"playbook", "list", "--state", "LOST"}, `--state "LOST" is no state`},
 	} {
 		fake := startFake(t)
 		got := fake.run(t, tc.args...)
@@ -82,6 +103,8 @@ func TestUsageErrorsExitWith2AndSendNothing(t *testing.T) {
 		fake.batches.mu.Lock()
 		require.Empty(t, fake.batches.requests, "%q", tc.args)
 		fake.batches.mu.Unlock()
+		require.Empty(t, sentTo[proto.Message](&fake.clusters.history), "%q", tc.args)
+		require.Empty(t, sentTo[proto.Message](&fake.playbooks.history), "%q", tc.args)
 	}
 }
 
@@ -99,7 +122,7 @@ func TestVersion(t *testing.T) {
 func TestEveryCommandHasASummaryAndAnExample(t *testing.T) {
 	t.Parallel()
 	root := New("v")
-	for group, verbs := range map[string]int{"action": 11, "batch": 7} {
+	for group, verbs := range map[string]int{"action": 11, "batch": 7, "node": 11, "playbook": 9} {
 		cmd, _, err := root.Find([]string{group})
 		require.NoError(t, err)
 		require.Len(t, cmd.Commands(), verbs)
