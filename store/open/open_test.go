@@ -43,7 +43,7 @@ func TestYDB(t *testing.T) {
 	require.ErrorContains(t, err, "run gnomon migrate")
 	require.Nil(t, s)
 	_, err = open.Current(t.Context(), name)
-	require.EqualError(t, err, "the store "+name+" is behind: its schema has version 0, this program needs 3; run: gnomon migrate --store '"+name+"'")
+	require.EqualError(t, err, "the store "+name+" is behind: its schema has version 0, this program needs 4; run: gnomon migrate --store '"+name+"'")
 	v, err := open.Migrate(t.Context(), name, true)
 	require.NoError(t, err)
 	require.Equal(t, open.Versions{Have: 0, Want: 3}, v)
