@@ -53,16 +53,20 @@ func (c *clusterRun) run() error {
 		c.changed = false
 		c.drain()
 		c.settings()
+		// Before a cycle: where there is always news, one follows the other.
+		leaving := c.leaving()
+		if leaving && c.idle() {
+			return workflow.NewContinueAsNewError(c.ctx, workflowv1.ClusterWorkflow, c.state)
+		}
 		now := workflow.Now(c.ctx)
-		if next := playbook.NextCycle(c.state, now); next.Equal(now) {
+		if next := playbook.NextCycle(c.state, now); next.Equal(now) && !leaving {
 			c.cycle()
 		}
 		c.keepMirror()
 		workflow.SetCurrentDetails(c.ctx, clusterDetails(c.state))
-		if workflow.GetInfo(c.ctx).GetContinueAsNewSuggested() && c.idle() {
-			return workflow.NewContinueAsNewError(c.ctx, workflowv1.ClusterWorkflow, c.state)
+		if !leaving {
+			c.arm()
 		}
-		c.arm()
 		if err := workflow.Await(c.ctx, c.woken); err != nil {
 			return err
 		}
@@ -79,8 +83,18 @@ func (c *clusterRun) waiting() bool {
 		workflow.GetSignalChannel(c.ctx, workflowv1.CommandCluster).Len() > 0
 }
 
+// leaving says whether the run is to go on as a new one. Rows that are not stored yet are
+// carried, as a store that is down must not keep the history growing; but not more of them
+// than Temporal takes.
+func (c *clusterRun) leaving() bool {
+	return workflow.GetInfo(c.ctx).GetContinueAsNewSuggested() && proto.Size(c.state) <= maxCarried
+}
+
+// maxCarried bounds what a run hands to the next, well below Temporal's 2 MiB.
+const maxCarried = 3 << 19
+
 func (c *clusterRun) idle() bool {
-	return c.telling == 0 && c.mirror == nil && len(c.state.GetOwed()) == 0 && !c.waiting() && workflow.AllHandlersFinished(c.ctx)
+	return c.telling == 0 && !c.waiting() && workflow.AllHandlersFinished(c.ctx)
 }
 
 // arm sleeps until the next cycle.
@@ -240,8 +254,8 @@ func (c *clusterRun) inform(all []playbook.Told) {
 			c.telling--
 			if err != nil {
 				playbook.Forget(c.state, one.Playbook)
-				c.changed = true
 			}
+			c.changed = c.changed || err != nil || c.telling == 0
 		})
 	}
 }

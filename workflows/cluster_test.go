@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -29,6 +31,8 @@ type site struct {
 	// rows are what the store was given, the newest last.
 	rows []*gnomonv1.NodeAction
 	told []*workflowv1.PlaybookProgress
+	// down is why the store takes nothing.
+	down error
 }
 
 type playedAgent struct {
@@ -61,6 +65,9 @@ func newSite(t *testing.T, nodes ...string) *site {
 	register(s.push, workflowv1.AgentPushActivity)
 	register(s.cancel, workflowv1.AgentCancelActivity)
 	register(func(_ context.Context, in *workflowv1.MirrorNodesInput) error {
+		if s.down != nil {
+			return s.down
+		}
 		for _, r := range in.GetRows() {
 			s.rows = append(s.rows, r.GetAction())
 		}
@@ -314,4 +321,42 @@ func TestClusterTellsAgain(t *testing.T) {
 	require.Len(t, s.told, 5)
 	require.Equal(t, done, s.told[4].GetActions()[0].GetState())
 	require.Equal(t, done, s.told[3].GetActions()[0].GetState())
+}
+
+// A run goes on as a new one also where news never end and the store is down: what is
+// unfinished, what is owed to the store and the request it was asked for by are carried.
+func TestClusterContinuesAmidNews(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "n1")
+	s.down = errors.New("the store is down")
+	s.agent("n1").onPush = gnomonv1.NodeAction_RUNNING
+	s.at(time.Second, func() {
+		s.command(&workflowv1.ClusterCommand{Command: &workflowv1.ClusterCommand_Schedule_{Schedule: &workflowv1.ClusterCommand_Schedule{
+			RequestId: "r", Digest: "d", Actions: []*gnomonv1.NodeAction{{Id: "a", Node: "n1", Action: &gnomonv1.NodeAction_Exec{Exec: &gnomonv1.ExecAction{}}}},
+		}}})
+	})
+	for i := range 60 {
+		s.at(time.Duration(i)*time.Second, func() {
+			s.env.SignalWorkflow(workflowv1.SignalNews, &workflowv1.News{Node: &gnomonv1.Node{Name: "n1"}})
+		})
+	}
+	s.at(30*time.Second, func() { s.env.SetContinueAsNewSuggested(true) })
+	s.run(time.Minute)
+	next := continuedAs(t, s.env.GetWorkflowError())
+	require.Len(t, next.GetUnfinished(), 1)
+	require.Equal(t, gnomonv1.NodeAction_RUNNING, next.GetUnfinished()[0].GetAction().GetState())
+	require.Len(t, next.GetOwed(), 1)
+	require.Equal(t, "r", next.GetOwed()[0].GetRequestId())
+	require.Equal(t, "d", next.GetOwed()[0].GetDigest())
+	require.GreaterOrEqual(t, next.GetLastCycle().GetNumber(), uint64(29))
+}
+
+// continuedAs is what a run handed to the next.
+func continuedAs(t *testing.T, err error) *workflowv1.ClusterState {
+	t.Helper()
+	next, ok := errors.AsType[*workflow.ContinueAsNewError](err)
+	require.True(t, ok, "%v", err)
+	state := &workflowv1.ClusterState{}
+	require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(next.Input, state))
+	return state
 }
