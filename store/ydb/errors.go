@@ -12,7 +12,7 @@ func failure(ctx context.Context, call string, err error) error {
 		return nil
 	}
 	if ended := ctx.Err(); ended != nil {
-		err = ended
+		return fmt.Errorf("ydb: %s: %w", call, ended)
 	}
 	return fmt.Errorf("ydb: %s: %w", call, classify(legible(err)))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -98,4 +99,18 @@ func TestErrorsOfTheSDKAreLegible(t *testing.T) {
 	require.NotContains(t, err.Error(), "p******d")
 	require.ErrorIs(t, err, cause)
 	require.Equal(t, cause, legible(cause))
+}
+
+// M-45: YDB's Timestamp is from 1970 to 2105; a clock that is before or after is at its end.
+func TestTimestampsOfWrongClocks(t *testing.T) {
+	t.Parallel()
+	for at, want := range map[time.Time]string{
+		time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC):       "1970-01-01T00:00:00.000000Z",
+		time.Date(2026, 11, 20, 1, 2, 3, 4000, time.UTC):  "2026-11-20T01:02:03.000004Z",
+		time.Date(2105, 12, 31, 23, 59, 0, 0, time.UTC):   "2105-12-31T23:59:00.000000Z",
+		time.Date(2106, 1, 1, 0, 0, 0, 0, time.UTC):       "2105-12-31T23:59:59.999999Z",
+		time.Date(292000, 12, 31, 23, 59, 0, 0, time.UTC): "2105-12-31T23:59:59.999999Z",
+	} {
+		require.Equal(t, `Timestamp("`+want+`")`, timestamp(at).Yql(), "%s", at)
+	}
 }
