@@ -37,7 +37,7 @@ With --wait the command follows the action as 'gnomon node watch' does.`,
 		Example: `  gnomon node run node-1 --wait -- uptime
   gnomon node run node-1 --id restart-7 --approve -- systemctl restart web.service
   gnomon node run node-2 --url http://127.0.0.1:8080/flush --method POST`,
-		Args:              func(cmd *cobra.Command, args []string) error { return o.arguments(cmd, args) },
+		Args:              o.arguments,
 		ValidArgsFunction: completeNodes(n),
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, n, args[0], args[1:]) },
 	}

@@ -13,7 +13,7 @@ func Command() *cobra.Command {
 		Use:           "gnomon-dev",
 		Short:         "Run all of gnomon in one process",
 		Long:          "It runs Temporal on SQLite with its Web UI, a worker, the facade and a receiver that prints what reaches it.\nOnce it serves it prints one line of JSON with the addresses on stdout; all else goes to stderr.",
-		Example:       "  gnomon-dev --data-dir .gnomon\n  gnomon-dev --ephemeral --temporal-port 0 --ui-port 0 --grpc-port 0 --http-port 0 --receiver-port 0 --metrics-port 0",
+		Example:       "  gnomon-dev --data-dir .gnomon\n  gnomon-dev --agents 3\n  gnomon-dev --ephemeral --temporal-port 0 --ui-port 0 --grpc-port 0 --http-port 0 --receiver-port 0 --metrics-port 0",
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -35,6 +35,8 @@ func Command() *cobra.Command {
 	f.StringVar(&o.dnsZones, "dns-zones", "", "file of the DNS zones that batches change, see docs/batches.md")
 	f.StringVar(&o.notifications, "notifications", "", "file of the channels by which people are told of batches; without one they are told in the log")
 	f.StringVar(&o.record, "receiver-record", "", "file to append one line of JSON to for every arrival")
+	f.IntVar(&o.agents, "agents", 0, "run this many agents, as node-1 and so on of cluster "+localCluster)
+	f.StringArrayVar(&o.allowExec, "allow-exec", nil, "a program with its arguments that the agents may run, see docs/nodes.md (repeatable) (default echo, sleep, date and the like)")
 	f.TextVar(&o.logLevel, "log-level", defaultLogLevel, "debug, info, warn or error")
 	return cmd
 }

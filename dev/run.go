@@ -51,6 +51,8 @@ type options struct {
 	notificator, record  string
 	dnsZones             string
 	notifications        string
+	agents               int
+	allowExec            []string
 	logLevel             slog.Level
 }
 
@@ -122,10 +124,7 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 	}
 	parts.add(func() { logged(log, "receiver", inbox.Close()) })
 
-	if err := startWorker(c, rows, registry, o, log, &parts); err != nil {
-		return err
-	}
-	facade, err := startFacade(ctx, c, rows, registry, o, log, traces, &parts)
+	facade, err := startGnomon(ctx, c, rows, registry, o, log, traces, &parts)
 	if err != nil {
 		return err
 	}
@@ -143,6 +142,18 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 	case err := <-facade.Failed():
 		return err
 	}
+}
+
+// startGnomon starts worker, facade and agents, each of which needs those before it.
+func startGnomon(ctx context.Context, c client.Client, rows store.Store, registry *metrics.Registry, o options, log *slog.Logger, traces *tracing.Tracing, parts *closers) (*starter.Server, error) {
+	if err := startWorker(c, rows, registry, o, log, parts); err != nil {
+		return nil, err
+	}
+	facade, err := startFacade(ctx, c, rows, registry, o, log, traces, parts)
+	if err != nil {
+		return nil, err
+	}
+	return facade, startAgents(ctx, c, facade.GRPCAddr(), o, log, parts)
 }
 
 // trace begins what the OTEL_* variables ask for.
@@ -261,7 +272,7 @@ Now type in another terminal:
 
   go run ./cmd/gnomon action create hello%s --in 5s --url http://%s/hello --body '{"hello":"world"}'
 
-`, kept, at.GRPC, at.HTTP, at.HTTP, at.UI, workOfUsers, at.Temporal, at.Receiver, at.Metrics, flag, at.Receiver)
+%s`, kept, at.GRPC, at.HTTP, at.HTTP, at.UI, workOfUsers, at.Temporal, at.Receiver, at.Metrics, flag, at.Receiver, greetAgents(o, flag))
 }
 
 func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }

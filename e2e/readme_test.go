@@ -68,7 +68,7 @@ func TestDocumentedCommandsWork(t *testing.T) {
 // follow executes the commands of a page against a gnomon-dev of its own.
 func follow(t *testing.T, all []fenced) {
 	t.Helper()
-	dev, at := runDev(t, "--ephemeral")
+	dev, at := runDev(t, "--ephemeral", "--agents", "3")
 	outputs := runBlocks(t, at, all)
 	shown, ran := "", 0
 	for _, b := range all {

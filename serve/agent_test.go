@@ -72,15 +72,6 @@ func launch(t *testing.T, dir string, env []string, flags ...string) *processes.
 	return p
 }
 
-// dataDir is short enough for a socket.
-func dataDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "agent")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	return dir
-}
-
 func (n node) schedule(t *testing.T, id, script string) {
 	t.Helper()
 	_, err := n.api.ScheduleLocal(t.Context(), &gnomonv1.ScheduleLocalRequest{Action: &gnomonv1.NodeAction{
@@ -139,7 +130,7 @@ func (n node) exits(t *testing.T) int {
 // without a core; variables of the environment are flags.
 func TestAgentAlone(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := t.TempDir()
 	sick := filepath.Join(dir, "sick")
 	n := start(t, dir, []string{
 		"GNOMON_ALLOW_ENVIRONMENT=WHO\nWHERE\n", "GNOMON_HEALTH_COMMAND=/usr/bin/test ! -e " + sick, "GNOMON_LABEL=role=db\nrack=1",
@@ -190,7 +181,7 @@ func TestAgentAlone(t *testing.T) {
 // run again; what waited runs.
 func TestAgentKilled(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := t.TempDir()
 	n := start(t, dir, nil)
 	count := filepath.Join(dir, "count")
 	left := n.hangs(t, "hangs", dir, "echo once >>"+count+"; ")
@@ -224,7 +215,7 @@ func TestAgentStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := dataDir(t)
+			dir := t.TempDir()
 			n := start(t, dir, nil, "--stop-grace", tc.grace)
 			began, goOn := filepath.Join(dir, "began"), filepath.Join(dir, "go-on")
 			require.NoError(t, syscall.Mkfifo(began, 0o600))
@@ -253,9 +244,9 @@ func TestAgentStopped(t *testing.T) {
 // It lives without Temporal, is not ready then, and shows metrics of its own.
 func TestAgentProbes(t *testing.T) {
 	t.Parallel()
-	n := start(t, dataDir(t), nil, "--local-address", "127.0.0.1:0")
+	n := start(t, t.TempDir(), nil, "--local-address", "127.0.0.1:0")
 	for path, want := range map[string]string{"/livez": "ok\n", "/readyz": "temporal: does not answer\n", "/metrics": `gnomon_build_info{goversion=`} {
-		reply, err := http.Get("http://" + n.metrics + path) //nolint:noctx // a test's own server
+		reply, err := http.Get("http://" + n.metrics + path)
 		require.NoError(t, err)
 		text, err := io.ReadAll(reply.Body)
 		require.NoError(t, err)
@@ -267,7 +258,7 @@ func TestAgentProbes(t *testing.T) {
 // What cannot be is said, and the agent does not start.
 func TestAgentRefuses(t *testing.T) {
 	t.Parallel()
-	dir := dataDir(t)
+	dir := t.TempDir()
 	n := start(t, dir, nil)
 	for _, tc := range []struct {
 		flags []string
