@@ -360,3 +360,29 @@ func continuedAs(t *testing.T, err error) *workflowv1.ClusterState {
 	require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(next.Input, state))
 	return state
 }
+
+// A week of cycles around an action that runs for so long leaves the state as small as it
+// was, and every cycle asks its agent once.
+func TestClusterWeek(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("60,000 cycles take seconds")
+	}
+	s := newSite(t, "n1", "n2")
+	s.env.SetTestTimeout(2 * time.Minute)
+	s.agent("n1").onPush = gnomonv1.NodeAction_RUNNING
+	s.at(time.Second, func() { s.schedule("a", "n1") })
+	const week = 7 * 24 * time.Hour
+	var early int
+	s.at(time.Hour, func() { early = len(s.rows) })
+	s.at(week-time.Second, func() { s.env.SetContinueAsNewSuggested(true) })
+	s.run(week)
+	next := continuedAs(t, s.env.GetWorkflowError())
+	require.Less(t, proto.Size(next), 1000)
+	cycles := int(next.GetLastCycle().GetNumber())
+	require.InDelta(t, week.Seconds()/10, cycles, 100)
+	require.InDelta(t, cycles, s.agent("n1").syncs, 10)
+	require.InDelta(t, week.Minutes()/10, s.agent("n2").syncs, 10, "n2 has nothing: the slow rounds alone")
+	require.Len(t, s.rows, early, "nothing changed, nothing is stored")
+	require.Len(t, next.GetUnfinished(), 1)
+}
