@@ -32,6 +32,8 @@ type Agent struct {
 	health *health
 	runner *runner
 	news   chan struct{}
+	// measuring is held while the queue is measured.
+	measuring sync.Mutex
 	// reachable says whether Temporal answered last.
 	reachable atomic.Bool
 }
@@ -46,7 +48,7 @@ func Run(ctx context.Context, c Config, started func(localAddress string)) (err 
 	if err := c.Validate(); err != nil {
 		return fmt.Errorf("configuration of the agent: %w", err)
 	}
-	x := &Agent{config: c, health: &health{config: c.Health}, news: make(chan struct{}, 1)}
+	x := &Agent{config: c, health: &health{config: c.Health, meter: c.Meter}, news: make(chan struct{}, 1)}
 	if x.kinds.Exec, err = kind.NewExec(c.Exec); err != nil {
 		return err
 	}

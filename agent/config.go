@@ -44,7 +44,26 @@ type Config struct {
 	StopGrace time.Duration
 	// Logger receives what operators should know. Default slog.Default().
 	Logger *slog.Logger
+	// Meter is told what happens. Default: nobody is.
+	Meter Meter
 }
+
+// Meter measures an agent. It must not block.
+type Meter interface {
+	// Ended notes the end of an action that ran.
+	Ended(state gnomonv1.NodeAction_State, took time.Duration)
+	// Unfinished notes how many actions have not finished.
+	Unfinished(n uint32)
+	// Up notes what a look at the node's health found.
+	Up(up bool)
+}
+
+// unmeasured is the Meter of an agent that has none.
+type unmeasured struct{}
+
+func (unmeasured) Ended(gnomonv1.NodeAction_State, time.Duration) {}
+func (unmeasured) Unfinished(uint32)                              {}
+func (unmeasured) Up(bool)                                        {}
 
 // closedAge is how many times RetainAge an id stays closed after its record was purged,
 // so that a push that was long on its way does not run it again.
@@ -66,6 +85,9 @@ func (c Config) WithDefaults() Config {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
+	}
+	if c.Meter == nil {
+		c.Meter = unmeasured{}
 	}
 	c.Health = c.Health.withDefaults()
 	c.HTTP = c.HTTP.WithDefaults()

@@ -47,6 +47,7 @@ func (c HealthConfig) validate() error {
 // health looks at the node and remembers what it saw.
 type health struct {
 	config HealthConfig
+	meter  Meter
 
 	mu   sync.Mutex
 	up   bool
@@ -68,6 +69,7 @@ func (h *health) Look(ctx context.Context) (up bool, why string, when time.Time)
 	if err != nil {
 		h.why = err.Error()
 	}
+	h.meter.Up(h.up)
 	return h.up, h.why, h.when
 }
 

@@ -57,8 +57,19 @@ func (x *Agent) announce(ctx context.Context) error {
 
 // changed notes that there is something to tell.
 func (x *Agent) changed() {
+	x.measure()
 	select {
 	case x.news <- struct{}{}:
 	default:
+	}
+}
+
+// measure tells the meter how long the queue is. One at a time: the last one to look is
+// the last one to tell.
+func (x *Agent) measure() {
+	x.measuring.Lock()
+	defer x.measuring.Unlock()
+	if n, err := x.queue.Unfinished(context.Background()); err == nil {
+		x.config.Meter.Unfinished(n)
 	}
 }

@@ -23,6 +23,7 @@ type runner struct {
 	kinds kind.All
 	grace time.Duration
 	log   *slog.Logger
+	meter Meter
 	// changed is called after every change.
 	changed func()
 
@@ -34,7 +35,7 @@ type runner struct {
 }
 
 func newRunner(q *queue.Queue, k kind.All, c Config, changed func()) *runner {
-	return &runner{queue: q, kinds: k, grace: c.StopGrace, log: c.Logger, changed: changed, wake: make(chan struct{}, 1)}
+	return &runner{queue: q, kinds: k, grace: c.StopGrace, log: c.Logger, meter: c.Meter, changed: changed, wake: make(chan struct{}, 1)}
 }
 
 // Wake says that there may be something to perform.
@@ -106,7 +107,9 @@ func (r *runner) perform(agent context.Context, a *gnomonv1.NodeAction) {
 	defer ended()
 
 	r.log.Info("An action begins.", "action", a.GetId())
+	began := time.Now()
 	outcome := r.outcome(ctx, lasting, a)
+	r.meter.Ended(outcome.State, time.Since(began))
 	r.log.Info("An action ended.", "action", a.GetId(), "state", outcome.State.String(), "reason", outcome.Reason)
 	for {
 		err := r.queue.Finish(lasting, a.GetId(), outcome.State, outcome.Reason, outcome.Result, time.Now())

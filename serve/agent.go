@@ -88,6 +88,7 @@ func (s *settings) runAgent(ctx context.Context, build string, config agent.Conf
 	})
 	defer stopping()
 	config.Client, config.ClusterTaskQueue, config.Logger = c, s.taskQueue, log
+	config.Meter = metrics.NewAgent(s.observing.registry)
 	return agent.Run(ctx, config, func(local string) {
 		s.observing.server.Serving()
 		warnOfNothing(config, log)

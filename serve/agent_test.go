@@ -244,14 +244,31 @@ func TestAgentStopped(t *testing.T) {
 // It lives without Temporal, is not ready then, and shows metrics of its own.
 func TestAgentProbes(t *testing.T) {
 	t.Parallel()
-	n := start(t, t.TempDir(), nil, "--local-address", "127.0.0.1:0")
-	for path, want := range map[string]string{"/livez": "ok\n", "/readyz": "temporal: does not answer\n", "/metrics": `gnomon_build_info{goversion=`} {
+	dir := t.TempDir()
+	n := start(t, dir, nil, "--local-address", "127.0.0.1:0", "--health-command", "/bin/false")
+	n.schedule(t, "fails", "exit 1")
+	n.ended(t, "fails")
+	n.hangs(t, "hangs", dir, "")
+	n.schedule(t, "waits", "true")
+	_, err := n.api.GetHealth(t.Context(), &gnomonv1.GetHealthRequest{})
+	require.NoError(t, err)
+	page, err := os.ReadFile("../docs/operations.md")
+	require.NoError(t, err)
+	for _, at := range [][2]string{
+		{"/livez", "ok\n"}, {"/readyz", "temporal: does not answer\n"}, {"/metrics", "gnomon_build_info{goversion="},
+		{"/metrics", `gnomon_agent_actions_total{state="FAILED"} 1`}, {"/metrics", "gnomon_agent_unfinished_actions 2"},
+		{"/metrics", "gnomon_agent_node_up 0"}, {"/metrics", "gnomon_agent_action_seconds_count 1"},
+	} {
+		path, want := at[0], at[1]
 		reply, err := http.Get("http://" + n.metrics + path)
 		require.NoError(t, err)
 		text, err := io.ReadAll(reply.Body)
 		require.NoError(t, err)
 		require.NoError(t, reply.Body.Close())
 		require.Contains(t, string(text), want, path)
+		for _, name := range regexp.MustCompile(`(?m)^# TYPE (gnomon_agent_\w+)`).FindAllSubmatch(text, -1) {
+			require.Contains(t, string(page), "`"+string(name[1]))
+		}
 	}
 }
 
