@@ -125,7 +125,7 @@ func TestKills(t *testing.T) {
 		kills, nodes = n, 10
 	}
 	dir := t.TempDir()
-	k := &killed{dir: dir, agents: map[string]*processes.Process{}, site: openFacade(t, sqlite.Config{Path: filepath.Join(dir, "gnomon.db"), Migrate: true})}
+	k := &killed{dir: dir, agents: map[string]*processes.Process{}, site: openFacade(t, temporal.Address(), sqlite.Config{Path: filepath.Join(dir, "gnomon.db"), Migrate: true})}
 	k.startWorker(t)
 	for i := range nodes {
 		k.nodes = append(k.nodes, fmt.Sprintf("n%d", i))

@@ -14,6 +14,7 @@ import (
 
 	"gnomon/devserver"
 	"gnomon/faults/processes"
+	"gnomon/faults/roles"
 	"gnomon/serve"
 	"gnomon/starter"
 )
@@ -50,15 +51,18 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// Roles of processes of this program.
+// Roles of processes of this program, beside those of package roles.
 const (
-	roleAgent  = "agent"
-	roleWorker = "worker"
+	roleAgent  = "e2e-agent"
+	roleWorker = "e2e-worker"
 )
 
 // play runs a process of gnomon until it is stopped.
 func play(role string) int {
-	command := map[string]func(string) *cobra.Command{roleAgent: serve.Agent, roleWorker: serve.Worker}[role]
+	command, ours := map[string]func(string) *cobra.Command{roleAgent: serve.Agent, roleWorker: serve.Worker}[role]
+	if !ours {
+		return roles.Play()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := command("e2e").ExecuteContext(ctx); err != nil {

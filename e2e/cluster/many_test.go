@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.temporal.io/api/enums/v1"
+	enumspb "go.temporal.io/api/enums/v1"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
@@ -69,7 +69,7 @@ func (s *site) events(t *testing.T) int {
 	t.Helper()
 	total, run := 0, ""
 	for {
-		history := s.temporal.GetWorkflowHistory(t.Context(), workflowv1.ClusterWorkflowID(s.cluster), run, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		history := s.temporal.GetWorkflowHistory(t.Context(), workflowv1.ClusterWorkflowID(s.cluster), run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 		before := ""
 		for history.HasNext() {
 			event, err := history.Next()

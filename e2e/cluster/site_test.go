@@ -50,22 +50,28 @@ func open(t *testing.T) *site {
 // openWith is open with other settings.
 func openWith(t *testing.T, settings *workflowv1.ClusterSettings) *site {
 	t.Helper()
-	s := openFacade(t, sqlite.Config{Path: sqlite.MemoryPath})
+	s := openFacade(t, temporal.Address(), sqlite.Config{Path: sqlite.MemoryPath})
+	s.work(t, settings)
+	return s
+}
+
+// work starts a worker in this process.
+func (s *site) work(t *testing.T, settings *workflowv1.ClusterSettings) {
+	t.Helper()
 	w, err := worker.New(s.temporal, worker.Config{TaskQueue: s.queue, Store: s.rows, StopGrace: time.Second, Logger: quiet, Clusters: settings})
 	require.NoError(t, err)
 	require.NoError(t, w.Start())
 	t.Cleanup(w.Stop)
-	return s
 }
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// openFacade starts a facade alone.
-func openFacade(t *testing.T, in sqlite.Config) *site {
+// openFacade starts a facade alone, before a Temporal.
+func openFacade(t *testing.T, at string, in sqlite.Config) *site {
 	t.Helper()
 	s := &site{cluster: strings.ToLower(t.Name()), queue: t.Name()}
 	var err error
-	s.temporal, err = client.DialContext(t.Context(), client.Options{HostPort: temporal.Address(), Logger: sdklog.NewStructuredLogger(quiet)})
+	s.temporal, err = client.DialContext(t.Context(), client.Options{HostPort: at, Logger: sdklog.NewStructuredLogger(quiet)})
 	require.NoError(t, err)
 	t.Cleanup(s.temporal.Close)
 	s.rows, err = sqlite.Open(t.Context(), in)
