@@ -255,9 +255,13 @@ func TestAgentProbes(t *testing.T) {
 	page, err := os.ReadFile("../docs/operations.md")
 	require.NoError(t, err)
 	for _, at := range [][2]string{
-		{"/livez", "ok\n"}, {"/readyz", "temporal: does not answer\n"}, {"/metrics", "gnomon_build_info{goversion="},
-		{"/metrics", `gnomon_agent_actions_total{state="FAILED"} 1`}, {"/metrics", "gnomon_agent_unfinished_actions 2"},
-		{"/metrics", "gnomon_agent_node_up 0"}, {"/metrics", "gnomon_agent_action_seconds_count 1"},
+		{"/livez", "ok\n"},
+		{"/readyz", "temporal: does not answer\n"},
+		{"/metrics", "gnomon_build_info{goversion="},
+		{"/metrics", `gnomon_agent_actions_total{state="FAILED"} 1`},
+		{"/metrics", "gnomon_agent_unfinished_actions 2"},
+		{"/metrics", "gnomon_agent_node_up 0"},
+		{"/metrics", "gnomon_agent_action_seconds_count 1"},
 	} {
 		path, want := at[0], at[1]
 		reply, err := http.Get("http://" + n.metrics + path)
