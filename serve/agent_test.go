@@ -220,15 +220,20 @@ func TestAgentStopped(t *testing.T) {
 			began, goOn := filepath.Join(dir, "began"), filepath.Join(dir, "go-on")
 			require.NoError(t, syscall.Mkfifo(began, 0o600))
 			require.NoError(t, syscall.Mkfifo(goOn, 0o600))
-			n.schedule(t, "a", "echo >"+began+"; cat "+goOn)
+			// For both directions: neither opening nor writing waits for the action.
+			word, err := os.OpenFile(goOn, os.O_RDWR, 0)
+			require.NoError(t, err)
+			defer word.Close()
+			n.schedule(t, "a", "echo >"+began+"; read word <"+goOn)
 			n.schedule(t, "next", "true")
-			_, err := os.ReadFile(began)
+			_, err = os.ReadFile(began)
 			require.NoError(t, err)
 			require.NoError(t, n.Signal(syscall.SIGTERM))
 			_, err = n.Err(t.Context(), "The agent stops:")
 			require.NoError(t, err)
 			if tc.state == gnomonv1.NodeAction_DONE {
-				require.NoError(t, os.WriteFile(goOn, []byte("on\n"), 0o600))
+				_, err = word.WriteString("on\n")
+				require.NoError(t, err)
 			}
 			require.Zero(t, n.exits(t))
 
