@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 	"google.golang.org/protobuf/proto"
@@ -135,6 +136,24 @@ func (r *reconciled) asleep(t *testing.T, id string) {
 	t.Helper()
 	eventually(t, 20*time.Second, "it sleeps", func() bool { return len(r.events(t, id)) >= 5 })
 	r.listed(t, id)
+}
+
+// stored waits until the workflow of an id has stored its own rows, which comes after the
+// facade's of a command and would mend what a hand spoiled before.
+func (r *reconciled) stored(t *testing.T, id string) {
+	t.Helper()
+	eventually(t, 20*time.Second, "the workflow has stored its row", func() bool {
+		begun, done := 0, 0
+		for _, e := range r.events(t, id) {
+			switch e.GetEventType() { //nolint:exhaustive // activities alone
+			case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
+				begun++
+			case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+				done++
+			}
+		}
+		return begun > 0 && done == begun
+	})
 }
 
 // listed waits until visibility, which is eventual, lists the open workflow of an id.

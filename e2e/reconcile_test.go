@@ -83,6 +83,7 @@ func TestReconcileChangedRow(t *testing.T) {
 				was := r.sleeps(t, "a")
 				_, err := r.facade.PauseAction(t.Context(), &gnomonv1.PauseActionRequest{Id: id})
 				require.NoError(t, err)
+				r.stored(t, id)
 				r.shows(t, id)
 				old, err := proto.Marshal(was.GetStatus())
 				require.NoError(t, err)

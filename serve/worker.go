@@ -70,7 +70,7 @@ func (s *settings) work(cmd *cobra.Command, cfg worker.Config, notifications str
 		return err
 	}
 	defer endTraces()
-	if asked, err := worker.PerformForParent(cfg.Performers, log); asked {
+	if asked, err := worker.PerformForParent(cfg.Performers, s.tracing, log); asked {
 		return err
 	}
 	if cfg.Changes, err = kinds.Open(s.dnsZones); err != nil {

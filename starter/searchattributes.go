@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
@@ -27,7 +28,7 @@ func SearchAttributes() map[string]enumspb.IndexedValueType {
 // lacks. Without the right to do so it says what an operator has to run.
 func EnsureSearchAttributes(ctx context.Context, c client.Client, namespace string) error {
 	operator := c.OperatorService()
-	have, err := operator.ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	have, err := listSearchAttributes(ctx, operator, namespace)
 	if err != nil {
 		return fmt.Errorf("the search attributes of namespace %q could not be listed: %w", namespace, err)
 	}
@@ -48,4 +49,26 @@ func EnsureSearchAttributes(ctx context.Context, c client.Client, namespace stri
 	return fmt.Errorf("namespace %q lacks search attributes and they could not be added (%w); run: "+
 		"temporal operator search-attribute create --namespace %s --name GnomonKind --type Keyword "+
 		"--name GnomonTenant --type Keyword --name GnomonOutcome --type Keyword", namespace, err, namespace)
+}
+
+// namespaceKnown is within what time Temporal's frontends know a namespace that was
+// registered just now, as where an installation is brought up at once: they look every 10
+// seconds.
+const namespaceKnown = 15 * time.Second
+
+// listSearchAttributes waits for a namespace that may be new.
+func listSearchAttributes(ctx context.Context, operator operatorservice.OperatorServiceClient, namespace string) (*operatorservice.ListSearchAttributesResponse, error) {
+	again := time.NewTicker(time.Second / 2)
+	defer again.Stop()
+	for began := time.Now(); ; {
+		have, err := operator.ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+		if _, unknown := errors.AsType[*serviceerror.NamespaceNotFound](err); !unknown || time.Since(began) > namespaceKnown {
+			return have, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-again.C:
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/stats"
@@ -61,15 +62,29 @@ func InjectRPC(ctx context.Context) context.Context {
 }
 
 // ExtractRPC goes on with the trace that [InjectRPC] put into the metadata of a call
-// which is served with ctx.
-func ExtractRPC(ctx context.Context) context.Context {
+// which is served with ctx. Spans that [Begin] begins within are this process's.
+func (t *Tracing) ExtractRPC(ctx context.Context) context.Context {
 	in, ok := metadata.FromIncomingContext(ctx)
-	if !ok {
+	if !ok || t == nil {
 		return ctx
 	}
 	carrier := propagation.MapCarrier{}
 	for key, values := range in {
 		carrier[key] = strings.Join(values, ",")
 	}
-	return propagator.Extract(ctx, carrier)
+	ctx = propagator.Extract(ctx, carrier)
+	if span := trace.SpanFromContext(ctx); span.SpanContext().IsValid() {
+		return trace.ContextWithSpan(ctx, elsewhere{span, t.provider})
+	}
+	return ctx
 }
+
+// elsewhere is the span of another process, of which this one's spans are children.
+type elsewhere struct {
+	trace.Span
+
+	provider trace.TracerProvider
+}
+
+// TracerProvider is where this process's spans go.
+func (e elsewhere) TracerProvider() trace.TracerProvider { return e.provider }

@@ -32,8 +32,9 @@ const maxMessage = 16 << 20
 func Asked() bool { return os.Getenv(Variable) != "" }
 
 // Serve performs for the parent by set until the parent is gone. What is performed then
-// is told to stop, and not waited for: nobody would hear how it ended.
-func Serve(set performers.Set, log *slog.Logger) error {
+// is told to stop, and not waited for: nobody would hear how it ended. Spans go to traces, which
+// may be nil.
+func Serve(set performers.Set, traces *tracing.Tracing, log *slog.Logger) error {
 	if !Asked() {
 		// The descriptor would be somebody else's.
 		return fmt.Errorf("only a worker starts a process that performs for it (%s is not set)", Variable)
@@ -47,7 +48,7 @@ func Serve(set performers.Set, log *slog.Logger) error {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
 	listener := newOnce(conn)
 	server := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage))
-	workflowv1.RegisterPerformerServiceServer(server, &service{set: set, log: log})
+	workflowv1.RegisterPerformerServiceServer(server, &service{set: set, traces: traces, log: log})
 	defer server.Stop()
 	if err := server.Serve(listener); err != nil && !errors.Is(err, net.ErrClosed) {
 		return err
@@ -58,8 +59,9 @@ func Serve(set performers.Set, log *slog.Logger) error {
 type service struct {
 	workflowv1.UnimplementedPerformerServiceServer
 
-	set performers.Set
-	log *slog.Logger
+	set    performers.Set
+	traces *tracing.Tracing
+	log    *slog.Logger
 }
 
 // Perform implements PerformerServiceServer.
@@ -72,7 +74,7 @@ func (s *service) Perform(stream grpc.BidiStreamingServer[workflowv1.PerformRequ
 	if !ok {
 		return status.Errorf(codes.Unimplemented, "the performers' process has no %q", in.GetKind())
 	}
-	ctx, cancel := context.WithCancel(tracing.ExtractRPC(stream.Context()))
+	ctx, cancel := context.WithCancel(s.traces.ExtractRPC(stream.Context()))
 	defer cancel()
 	if limit := in.GetTimeLimit(); limit != nil {
 		bounded, done := context.WithTimeout(ctx, limit.AsDuration())

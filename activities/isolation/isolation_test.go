@@ -25,6 +25,7 @@ import (
 	"gnomon/activities/isolation"
 	"gnomon/activities/performers"
 	gnomonv1 "gnomon/api/gnomon/v1"
+	"gnomon/tracing"
 )
 
 // kind is the one kind of action here; what becomes of it is the id's to say.
@@ -36,7 +37,7 @@ const wait = 30 * time.Second
 func TestMain(m *testing.M) {
 	if isolation.Asked() {
 		set := performers.Set{kind: obedient{}}
-		if err := isolation.Serve(set, slog.New(slog.DiscardHandler)); err != nil {
+		if err := isolation.Serve(set, tracing.New(), slog.New(slog.DiscardHandler)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -81,7 +82,9 @@ func (obedient) Perform(ctx context.Context, r performers.Request) (performers.R
 		deadline, ok := ctx.Deadline()
 		return performers.Reply{Text: fmt.Sprint(ok && time.Until(deadline) > 0, time.Until(deadline) <= time.Minute)}, nil
 	case "trace":
-		return performers.Reply{Text: trace.SpanContextFromContext(ctx).TraceID().String()}, nil
+		_, span := tracing.Begin(ctx, "here")
+		defer span.End()
+		return performers.Reply{Text: fmt.Sprint(span.SpanContext().TraceID(), span.IsRecording())}, nil
 	case "process":
 		priority, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0)
 		return performers.Reply{Text: fmt.Sprint(os.Getpid(), 20-priority)}, err
@@ -202,14 +205,14 @@ func TestNiceness(t *testing.T) {
 	require.Equal(t, strconv.Itoa(min(20-own+isolation.Niceness, 19)), niceness)
 }
 
-// The trace goes on in the other process.
+// The trace goes on in the other process, which exports its own spans.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	id := trace.TraceID{1, 2, 3}
-	ctx := trace.ContextWithSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: trace.SpanID{4}}))
+	ctx := trace.ContextWithSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: id, SpanID: trace.SpanID{4}, TraceFlags: trace.FlagsSampled}))
 	reply, err := start(t).Perform(ctx, performers.Request{ID: "trace", Action: &gnomonv1.Action{}})
 	require.NoError(t, err)
-	require.Equal(t, id.String(), reply.Text)
+	require.Equal(t, id.String()+" true", reply.Text)
 }
 
 // Closed, nothing is performed, and whoever waits is told.
@@ -229,7 +232,7 @@ func TestClosed(t *testing.T) {
 func TestNobodysChild(t *testing.T) {
 	t.Parallel()
 	require.False(t, isolation.Asked())
-	err := isolation.Serve(nil, slog.New(slog.DiscardHandler))
+	err := isolation.Serve(nil, nil, slog.New(slog.DiscardHandler))
 	require.ErrorContains(t, err, isolation.Variable)
 }
 

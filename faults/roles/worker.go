@@ -28,7 +28,7 @@ func faultyWorker() *cobra.Command {
 				TaskQueue: taskQueue, HeartbeatTimeout: heartbeat, StopGrace: time.Second, Pollers: pollers, Isolate: true, Build: "faulty",
 			}
 			cfg.Performers.HTTP.Transport = newPlanted()
-			if asked, err := worker.PerformForParent(cfg.Performers, slog.Default()); asked {
+			if asked, err := worker.PerformForParent(cfg.Performers, nil, slog.Default()); asked {
 				return err
 			}
 			c, err := client.DialContext(ctx, client.Options{HostPort: temporalAddress, Identity: worker.Identity("faulty")})
