@@ -145,7 +145,7 @@ func (r *reconciled) stored(t *testing.T, id string) {
 	eventually(t, 20*time.Second, "the workflow has stored its row", func() bool {
 		begun, done := 0, 0
 		for _, e := range r.events(t, id) {
-			switch e.GetEventType() { //nolint:exhaustive // activities alone
+			switch e.GetEventType() {
 			case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
 				begun++
 			case enumspb.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
