@@ -26,8 +26,11 @@ const (
 	// One queue partition: on one machine more would only add hops between them.
 	queuePartitions = 1
 
-	visibilityRPS = 1000
-	namespaceRPS  = 10_000
+	// Requests and statements a second. What this machine can do is the limit, not what
+	// one of many hosts should.
+	visibilityRPS  = 1000
+	requestRPS     = 10_000
+	persistenceQPS = 100_000
 )
 
 // newTemporal builds the server without starting it.
@@ -107,7 +110,13 @@ func dynamicConfig(overrides map[string]any) dynamicconfig.StaticClient {
 		// The defaults share a cluster between strangers; 10 lists a second is not
 		// enough for a test suite.
 		dynamicconfig.FrontendMaxNamespaceVisibilityRPSPerInstance.Key(): visibilityRPS,
-		dynamicconfig.FrontendMaxNamespaceRPSPerInstance.Key():           namespaceRPS,
+		dynamicconfig.FrontendMaxNamespaceRPSPerInstance.Key():           requestRPS,
+		dynamicconfig.FrontendRPS.Key():                                  requestRPS,
+		dynamicconfig.HistoryRPS.Key():                                   requestRPS,
+		dynamicconfig.MatchingRPS.Key():                                  requestRPS,
+		dynamicconfig.FrontendPersistenceMaxQPS.Key():                    persistenceQPS,
+		dynamicconfig.HistoryPersistenceMaxQPS.Key():                     persistenceQPS,
+		dynamicconfig.MatchingPersistenceMaxQPS.Key():                    persistenceQPS,
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():           queuePartitions,
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key():          queuePartitions,
 		// It would ask a host on the internet for news.
