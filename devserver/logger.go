@@ -36,6 +36,13 @@ var routineWarnings = map[string]bool{
 	"GetHistory page size is larger than threshold": true,
 }
 
+// routineErrors are errors of a start that mend themselves, by what they are about: a
+// queue of a shard that is still being acquired looks again. Temporal's own tests let
+// them pass as transient.
+var routineErrors = map[string]string{
+	"Queue reader unable to retrieve tasks": "shard status unknown",
+}
+
 var (
 	_ log.Logger     = (*logger)(nil)
 	_ log.WithLogger = (*logger)(nil)
@@ -58,7 +65,14 @@ func (l *logger) Warn(msg string, tags ...tag.Tag) {
 	l.emit(level, msg, tags)
 }
 
-func (l *logger) Error(msg string, tags ...tag.Tag) { l.emit(slog.LevelError, msg, tags) }
+// Error passes errors on, but for those that belong to a start.
+func (l *logger) Error(msg string, tags ...tag.Tag) {
+	level := slog.LevelError
+	if about, ok := routineErrors[msg]; ok && failure(msg, tags).Error() == msg+": "+about {
+		level = slog.LevelDebug
+	}
+	l.emit(level, msg, tags)
+}
 
 // DPanic means "panic in development", for conditions the server can live with.
 func (l *logger) DPanic(msg string, tags ...tag.Tag) { l.emit(slog.LevelError, msg, tags) }

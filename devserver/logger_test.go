@@ -54,3 +54,14 @@ func TestLookingAtTheWebUIIsQuiet(t *testing.T) {
 	log.Warn("GetHistory page size is larger than threshold")
 	require.Empty(t, out.String())
 }
+
+// At a start the queues of shards that are still being acquired have nothing to read.
+func TestAStartIsQuiet(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	log := newLogger(slog.New(slog.NewTextHandler(&out, nil)))
+	log.Error("Queue reader unable to retrieve tasks", tag.Error(errors.New("shard status unknown")))
+	require.Empty(t, out.String())
+	log.Error("Queue reader unable to retrieve tasks", tag.Error(errors.New("disk full")))
+	require.Contains(t, out.String(), "disk full")
+}
