@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -21,9 +20,8 @@ const listenGrace = 5 * time.Second
 
 // returned is what a performer came back with.
 type returned struct {
-	reply    performers.Reply
-	err      error
-	panicked bool
+	reply performers.Reply
+	err   error
 }
 
 // perform calls the performer within its time limit, which is shorter than the
@@ -45,7 +43,10 @@ func (a *attempt) perform(ctx context.Context) life.Ending {
 	defer stop()
 
 	results, request := make(chan returned, 1), a.request()
-	go func() { results <- a.guarded(bounded, performer, request) }()
+	go func() {
+		reply, err := performers.Guarded(bounded, performer, request, a.Log)
+		results <- returned{reply, err}
+	}()
 	select {
 	case r := <-results:
 		return a.ending(bounded, r)
@@ -96,25 +97,13 @@ func (a *attempt) request() performers.Request {
 	}
 }
 
-func (a *attempt) guarded(ctx context.Context, p performers.Performer, request performers.Request) (r returned) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			// What it panicked with may hold what was sent; the action's status has it.
-			a.Log.ErrorContext(ctx, "A performer panicked.", "type", fmt.Sprintf("%T", cause), "stack", string(debug.Stack()))
-			r = returned{err: fmt.Errorf("panic: %v", cause), panicked: true}
-		}
-	}()
-	reply, err := p.Perform(ctx, request)
-	return returned{reply: reply, err: err}
-}
-
 // ending judges what the performer came back with.
 func (a *attempt) ending(ctx context.Context, r returned) life.Ending {
 	e := life.Ending{Outcome: gnomonv1.AttemptStatus_SUCCESS, At: a.now(), Reply: performers.Shorten(r.reply.Text)}
 	switch {
 	case r.err == nil:
 		return e
-	case r.panicked, performers.IsInterruption(r.err):
+	case performers.IsInterruption(r.err):
 		e.Outcome = gnomonv1.AttemptStatus_INTERRUPTED
 	case errors.Is(context.Cause(ctx), errStopping):
 		e.Outcome, e.Immediate = gnomonv1.AttemptStatus_INTERRUPTED, true

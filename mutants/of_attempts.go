@@ -72,18 +72,18 @@ var ofAttempts = []mutant{
 	{
 		name: "panic-is-a-failure", requirement: "M-38", tests: attempts,
 		why: "a performer that panics counts as an action that failed",
-		edits: alone("activities/call.go", "\tcase r.panicked, performers.IsInterruption(r.err):\n\t\te.Outcome = gnomonv1.AttemptStatus_INTERRUPTED",
-			"\tcase r.panicked, performers.IsInterruption(r.err):\n\t\te.Outcome = gnomonv1.AttemptStatus_FAILURE"),
+		edits: alone("activities/call.go", "\tcase performers.IsInterruption(r.err):\n\t\te.Outcome = gnomonv1.AttemptStatus_INTERRUPTED",
+			"\tcase performers.IsInterruption(r.err):\n\t\te.Outcome = gnomonv1.AttemptStatus_FAILURE"),
 	},
 	{
 		name: "panic-kills-the-worker", requirement: "F11", tests: attempts,
 		why:   "one performer takes all attempts of its process with it",
-		edits: alone("activities/call.go", "if cause := recover(); cause != nil {", "if cause := any(nil); cause != nil {"),
+		edits: alone("activities/performers/guard.go", "if cause := recover(); cause != nil {", "if cause := any(nil); cause != nil {"),
 	},
 	{
 		name: "permanence-lost", requirement: "issue 2, performers", tests: attempts,
 		why:   "what no retry can mend is tried to the end of the budget",
-		edits: alone("activities/call.go", "gnomonv1.AttemptStatus_FAILURE, performers.IsPermanent(r.err)", "gnomonv1.AttemptStatus_FAILURE, performers.IsPermanent(r.err) && r.panicked"),
+		edits: alone("activities/call.go", "gnomonv1.AttemptStatus_FAILURE, performers.IsPermanent(r.err)", "gnomonv1.AttemptStatus_FAILURE, performers.IsPermanent(r.err) && performers.IsInterruption(r.err)"),
 	},
 	{
 		name: "unknown-kind-retried", requirement: "M-02", tests: attempts,

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"runtime/debug"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -87,25 +86,19 @@ func (s *service) Perform(stream grpc.BidiStreamingServer[workflowv1.PerformRequ
 			cancel()
 		}
 	}()
-	return stream.Send(s.guarded(ctx, performer, in))
+	return stream.Send(s.answer(ctx, performer, in))
 }
 
-// guarded performs and survives it where a process can.
-func (s *service) guarded(ctx context.Context, p performers.Performer, in *workflowv1.PerformRequest) (out *workflowv1.PerformResponse) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			// What it panicked with may hold what was sent; the action's status has it.
-			s.log.ErrorContext(ctx, "A performer panicked.", "type", fmt.Sprintf("%T", cause), "stack", string(debug.Stack()))
-			out = &workflowv1.PerformResponse{Error: fmt.Sprintf("panic: %v", cause), Panicked: true}
-		}
-	}()
-	reply, err := p.Perform(ctx, performers.Request{
+// answer performs and says how that ended.
+func (s *service) answer(ctx context.Context, p performers.Performer, in *workflowv1.PerformRequest) *workflowv1.PerformResponse {
+	reply, err := performers.Guarded(ctx, p, performers.Request{
 		Action: in.GetAction(), ID: in.GetId(), GUID: in.GetGuid(), Occurrence: in.GetOccurrence().AsTime(),
 		Attempt: in.GetAttempt(), IdempotencyKey: in.GetIdempotencyKey(),
-	})
-	out = &workflowv1.PerformResponse{Reply: performers.Shorten(reply.Text)}
+	}, s.log)
+	out := &workflowv1.PerformResponse{Reply: performers.Shorten(reply.Text)}
 	if err != nil {
-		out.Error, out.Permanent = performers.Shorten(err.Error()), performers.IsPermanent(err)
+		out.Error = performers.Shorten(err.Error())
+		out.Permanent, out.Interrupted = performers.IsPermanent(err), performers.IsInterruption(err)
 	}
 	return out
 }

@@ -79,7 +79,7 @@ func said(ctx context.Context, out *workflowv1.PerformResponse) error {
 	switch {
 	case out.GetError() == "":
 		return nil
-	case out.GetPanicked():
+	case out.GetInterrupted():
 		return performers.Interruption(errors.New(out.GetError()))
 	}
 	err := errors.New(out.GetError())

@@ -153,8 +153,8 @@ type PerformResponse struct {
 	Error string `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
 	// The error is not worth a retry.
 	Permanent bool `protobuf:"varint,3,opt,name=permanent,proto3" json:"permanent,omitempty"`
-	// The performer panicked, and error tells with what.
-	Panicked      bool `protobuf:"varint,4,opt,name=panicked,proto3" json:"panicked,omitempty"`
+	// The attempt was lost, as by a panic, and error tells how.
+	Interrupted   bool `protobuf:"varint,4,opt,name=interrupted,proto3" json:"interrupted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -210,9 +210,9 @@ func (x *PerformResponse) GetPermanent() bool {
 	return false
 }
 
-func (x *PerformResponse) GetPanicked() bool {
+func (x *PerformResponse) GetInterrupted() bool {
 	if x != nil {
-		return x.Panicked
+		return x.Interrupted
 	}
 	return false
 }
@@ -234,12 +234,12 @@ const file_gnomon_workflow_v1_performer_proto_rawDesc = "" +
 	"\x0fidempotency_key\x18\a \x01(\tR\x0eidempotencyKey\x128\n" +
 	"\n" +
 	"time_limit\x18\b \x01(\v2\x19.google.protobuf.DurationR\ttimeLimit\x12\x12\n" +
-	"\x04stop\x18\t \x01(\bR\x04stop\"w\n" +
+	"\x04stop\x18\t \x01(\bR\x04stop\"}\n" +
 	"\x0fPerformResponse\x12\x14\n" +
 	"\x05reply\x18\x01 \x01(\tR\x05reply\x12\x14\n" +
 	"\x05error\x18\x02 \x01(\tR\x05error\x12\x1c\n" +
-	"\tpermanent\x18\x03 \x01(\bR\tpermanent\x12\x1a\n" +
-	"\bpanicked\x18\x04 \x01(\bR\bpanicked2j\n" +
+	"\tpermanent\x18\x03 \x01(\bR\tpermanent\x12 \n" +
+	"\vinterrupted\x18\x04 \x01(\bR\vinterrupted2j\n" +
 	"\x10PerformerService\x12V\n" +
 	"\aPerform\x12\".gnomon.workflow.v1.PerformRequest\x1a#.gnomon.workflow.v1.PerformResponse(\x010\x01B*Z(gnomon/api/gnomon/workflow/v1;workflowv1b\x06proto3"
 
