@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gnomon/store"
+	"gnomon/store/internal/paging"
 )
 
 // listBatchesStatement is the statement and the parameters of a list of batches.
@@ -48,7 +49,7 @@ func listBatchesStatement(q store.BatchQuery) (string, []any, error) {
 	if !q.DueBefore.IsZero() {
 		b.add(whereBatchDueBefore, sql.Named("due_before", q.DueBefore.UnixMicro()))
 	}
-	order, err := b.addBatchOrder(q)
+	order, err := b.addOrder("BatchQuery", batchPlaces, q.Order, q.Descending, q.After)
 	if err != nil {
 		return "", nil, err
 	}
@@ -56,26 +57,8 @@ func listBatchesStatement(q store.BatchQuery) (string, []any, error) {
 	return selectBatches + strings.Join(b.where, whereConjunction) + order, b.arguments, nil
 }
 
-// addBatchOrder adds where the page begins and gives the order that belongs to it.
-func (b *conditions) addBatchOrder(q store.BatchQuery) (string, error) {
-	var after, order string
-	switch {
-	case q.Order == store.ByID && q.Descending:
-		after, order = whereBatchBeforeID, orderBatchesByIDDesc
-	case q.Order == store.ByID:
-		after, order = whereBatchAfterID, orderBatchesByID
-	case q.Order == store.ByScheduledAt && q.Descending:
-		after, order = whereBatchBeforeDueID, orderBatchesByDueDesc
-	case q.Order == store.ByScheduledAt:
-		after, order = whereBatchAfterDueID, orderBatchesByDue
-	default:
-		return "", fmt.Errorf("BatchQuery.Order must be ByScheduledAt or ByID, but is %d", q.Order)
-	}
-	if q.After != nil {
-		b.add(after, sql.Named("after_id", q.After.ID))
-		if q.Order == store.ByScheduledAt {
-			b.arguments = append(b.arguments, sql.Named("after_due", q.After.ScheduledAt.UnixMicro()))
-		}
-	}
-	return order, nil
+// batchPlaces are those of batches.
+var batchPlaces = paging.Places{
+	ByID: paging.Place{After: whereBatchAfterID, Order: orderBatchesByID}, ByIDDesc: paging.Place{After: whereBatchBeforeID, Order: orderBatchesByIDDesc},
+	ByDue: paging.Place{After: whereBatchAfterDueID, Order: orderBatchesByDue}, ByDueDesc: paging.Place{After: whereBatchBeforeDueID, Order: orderBatchesByDueDesc},
 }

@@ -9,6 +9,7 @@ import (
 	gnomonv1 "gnomon/api/gnomon/v1"
 	"gnomon/store"
 	"gnomon/store/internal/mirror"
+	"gnomon/store/internal/paging"
 )
 
 // listStatement is the statement and the parameters of a list.
@@ -25,7 +26,7 @@ func listStatement(q store.ActionQuery, now time.Time) (string, []any, error) {
 	if err := b.addFilter(q); err != nil {
 		return "", nil, err
 	}
-	order, err := b.addOrder(q)
+	order, err := b.addOrder("ActionQuery", actionPlaces, q.Order, q.Descending, q.After)
 	if err != nil {
 		return "", nil, err
 	}
@@ -94,25 +95,25 @@ func (b *conditions) addFilter(q store.ActionQuery) error {
 	return nil
 }
 
-// addOrder adds where the page begins and gives the order that belongs to it.
-func (b *conditions) addOrder(q store.ActionQuery) (string, error) {
-	var after, order string
-	switch {
-	case q.Order == store.ByID && q.Descending:
-		after, order = whereBeforeID, orderByIDDesc
-	case q.Order == store.ByID:
-		after, order = whereAfterID, orderByID
-	case q.Order == store.ByScheduledAt && q.Descending:
-		after, order = whereBeforeDueID, orderByDueIDDesc
-	case q.Order == store.ByScheduledAt:
-		after, order = whereAfterDueID, orderByDueID
-	default:
-		return "", fmt.Errorf("ActionQuery.Order must be ByScheduledAt or ByID, but is %d", q.Order)
+// actionPlaces are those of actions.
+var actionPlaces = paging.Places{
+	ByID: paging.Place{After: whereAfterID, Order: orderByID}, ByIDDesc: paging.Place{After: whereBeforeID, Order: orderByIDDesc},
+	ByDue: paging.Place{After: whereAfterDueID, Order: orderByDueID}, ByDueDesc: paging.Place{After: whereBeforeDueID, Order: orderByDueIDDesc},
+}
+
+// addOrder adds where the page of a query begins and gives the order that belongs to it.
+func (b *conditions) addOrder(query string, p paging.Places, order store.ActionOrder, descending bool, after *store.ActionPosition) (string, error) {
+	at, err := p.In(query, order, descending)
+	if err != nil {
+		return "", err
 	}
-	if q.After != nil {
-		b.add(after, sql.Named("after_due", q.After.ScheduledAt.UnixMicro()), sql.Named("after_id", q.After.ID))
+	if after != nil {
+		b.add(at.After, sql.Named("after_id", after.ID))
+		if order == store.ByScheduledAt {
+			b.arguments = append(b.arguments, sql.Named("after_due", after.ScheduledAt.UnixMicro()))
+		}
 	}
-	return order, nil
+	return at.Order, nil
 }
 
 // stateNumbers are the states as the column has them.

@@ -13,6 +13,7 @@ import (
 	gnomonv1 "gnomon/api/gnomon/v1"
 	"gnomon/store"
 	"gnomon/store/internal/mirror"
+	"gnomon/store/internal/paging"
 )
 
 // listBatchesStatement is the statement of a list, or nil where no row can be found.
@@ -22,7 +23,7 @@ func listBatchesStatement(q store.BatchQuery) (*statement, error) {
 	}
 	var b conditions
 	b.where(whereBatch)
-	order, err := b.addBatchOrder(q)
+	order, err := b.addOrder("BatchQuery", batchPlaces, q.Order, q.Descending, q.After)
 	if err != nil {
 		return nil, err
 	}
@@ -89,33 +90,10 @@ func (b *conditions) addBatchFilter(q store.BatchQuery) {
 	}
 }
 
-// addBatchOrder adds where the page begins and gives the order that belongs to it.
-func (b *conditions) addBatchOrder(q store.BatchQuery) (string, error) {
-	var after, order string
-	switch {
-	case q.Order == store.ByID && q.Descending:
-		after, order = whereBatchBeforeID, orderBatchesByIDDesc
-	case q.Order == store.ByID:
-		after, order = whereBatchAfterID, orderBatchesByID
-	case q.Order == store.ByScheduledAt && q.Descending:
-		after, order = whereBatchBeforeDueID, orderBatchesByDueDesc
-	case q.Order == store.ByScheduledAt:
-		after, order = whereBatchAfterDueID, orderBatchesByDue
-	default:
-		return "", fmt.Errorf("BatchQuery.Order must be ByScheduledAt or ByID, but is %d", q.Order)
-	}
-	if q.After == nil {
-		return order, nil
-	}
-	if !utf8.ValidString(q.After.ID) {
-		return "", fmt.Errorf("BatchQuery.After.ID must be valid UTF-8, but is %q", q.After.ID)
-	}
-	b.where(after)
-	b.add("$after_id", types.TextValue(q.After.ID))
-	if q.Order == store.ByScheduledAt {
-		b.add("$after_due", types.Int64Value(q.After.ScheduledAt.UnixMicro()))
-	}
-	return order, nil
+// batchPlaces are those of batches.
+var batchPlaces = paging.Places{
+	ByID: paging.Place{After: whereBatchAfterID, Order: orderBatchesByID}, ByIDDesc: paging.Place{After: whereBatchBeforeID, Order: orderBatchesByIDDesc},
+	ByDue: paging.Place{After: whereBatchAfterDueID, Order: orderBatchesByDue}, ByDueDesc: paging.Place{After: whereBatchBeforeDueID, Order: orderBatchesByDueDesc},
 }
 
 // sortBatches puts the rows of a page in the query's order.

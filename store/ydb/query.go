@@ -14,6 +14,7 @@ import (
 	gnomonv1 "gnomon/api/gnomon/v1"
 	"gnomon/store"
 	"gnomon/store/internal/mirror"
+	"gnomon/store/internal/paging"
 )
 
 // listStatement is the statement of a list, or nil where no row can be found.
@@ -28,7 +29,7 @@ func listStatement(q store.ActionQuery, now time.Time) (*statement, error) {
 	} else {
 		b.where(whereLives)
 	}
-	order, err := b.addOrder(q)
+	order, err := b.addOrder("ActionQuery", actionPlaces, q.Order, q.Descending, q.After)
 	if err != nil {
 		return nil, err
 	}
@@ -104,33 +105,30 @@ func (b *conditions) addFilter(q store.ActionQuery) {
 	}
 }
 
-// addOrder adds where the page begins and gives the order that belongs to it.
-func (b *conditions) addOrder(q store.ActionQuery) (string, error) {
-	var after, order string
-	switch {
-	case q.Order == store.ByID && q.Descending:
-		after, order = whereBeforeID, orderByIDDesc
-	case q.Order == store.ByID:
-		after, order = whereAfterID, orderByID
-	case q.Order == store.ByScheduledAt && q.Descending:
-		after, order = whereBeforeDueID, orderByDueIDDesc
-	case q.Order == store.ByScheduledAt:
-		after, order = whereAfterDueID, orderByDueID
-	default:
-		return "", fmt.Errorf("ActionQuery.Order must be ByScheduledAt or ByID, but is %d", q.Order)
+// actionPlaces are those of actions.
+var actionPlaces = paging.Places{
+	ByID: paging.Place{After: whereAfterID, Order: orderByID}, ByIDDesc: paging.Place{After: whereBeforeID, Order: orderByIDDesc},
+	ByDue: paging.Place{After: whereAfterDueID, Order: orderByDueID}, ByDueDesc: paging.Place{After: whereBeforeDueID, Order: orderByDueIDDesc},
+}
+
+// addOrder adds where the page of a query begins and gives the order that belongs to it.
+func (b *conditions) addOrder(query string, p paging.Places, order store.ActionOrder, descending bool, after *store.ActionPosition) (string, error) {
+	at, err := p.In(query, order, descending)
+	if err != nil {
+		return "", err
 	}
-	if q.After == nil {
-		return order, nil
+	if after == nil {
+		return at.Order, nil
 	}
-	if !utf8.ValidString(q.After.ID) {
-		return "", fmt.Errorf("ActionQuery.After.ID must be valid UTF-8, but is %q", q.After.ID)
+	if !utf8.ValidString(after.ID) {
+		return "", fmt.Errorf("%s.After.ID must be valid UTF-8, but is %q", query, after.ID)
 	}
-	b.where(after)
-	b.add("$after_id", types.TextValue(q.After.ID))
-	if q.Order == store.ByScheduledAt {
-		b.add("$after_due", types.Int64Value(q.After.ScheduledAt.UnixMicro()))
+	b.where(at.After)
+	b.add("$after_id", types.TextValue(after.ID))
+	if order == store.ByScheduledAt {
+		b.add("$after_due", types.Int64Value(after.ScheduledAt.UnixMicro()))
 	}
-	return order, nil
+	return at.Order, nil
 }
 
 // sortRows puts the rows of a page in the query's order.
