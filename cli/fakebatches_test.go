@@ -160,19 +160,9 @@ func (f *fakeBatches) WatchBatch(r *gnomonv1.WatchBatchRequest, stream grpc.Serv
 	if err != nil {
 		return err
 	}
-	for {
-		select {
-		case <-stream.Context().Done():
-			return stream.Context().Err()
-		case b, more := <-f.changes:
-			if !more {
-				return nil
-			}
-			if err := stream.Send(&gnomonv1.WatchBatchResponse{Batch: b}); err != nil {
-				return err
-			}
-		}
-	}
+	return relay(stream.Context(), f.changes, func(b *gnomonv1.Batch) error {
+		return stream.Send(&gnomonv1.WatchBatchResponse{Batch: b})
+	})
 }
 
 // release is a batch of two changes in a state: the first is finished where the state

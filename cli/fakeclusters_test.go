@@ -210,19 +210,9 @@ func (f *fakeClusters) WatchNodeAction(r *gnomonv1.WatchNodeActionRequest, strea
 	if err != nil {
 		return err
 	}
-	for {
-		select {
-		case <-stream.Context().Done():
-			return stream.Context().Err()
-		case a, more := <-f.changes:
-			if !more {
-				return nil
-			}
-			if err := stream.Send(&gnomonv1.WatchNodeActionResponse{Action: a}); err != nil {
-				return err
-			}
-		}
-	}
+	return relay(stream.Context(), f.changes, func(a *gnomonv1.NodeAction) error {
+		return stream.Send(&gnomonv1.WatchNodeActionResponse{Action: a})
+	})
 }
 
 // restart is an action in a state.

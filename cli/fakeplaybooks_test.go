@@ -124,19 +124,9 @@ func (f *fakePlaybooks) WatchPlaybook(r *gnomonv1.WatchPlaybookRequest, stream g
 	if err != nil {
 		return err
 	}
-	for {
-		select {
-		case <-stream.Context().Done():
-			return stream.Context().Err()
-		case p, more := <-f.changes:
-			if !more {
-				return nil
-			}
-			if err := stream.Send(&gnomonv1.WatchPlaybookResponse{Playbook: p}); err != nil {
-				return err
-			}
-		}
-	}
+	return relay(stream.Context(), f.changes, func(p *gnomonv1.Playbook) error {
+		return stream.Send(&gnomonv1.WatchPlaybookResponse{Playbook: p})
+	})
 }
 
 const upgradeYAML = `

@@ -272,19 +272,9 @@ func (f *fakeServer) WatchAction(r *gnomonv1.WatchActionRequest, stream grpc.Ser
 	if err != nil {
 		return err
 	}
-	for {
-		select {
-		case <-stream.Context().Done():
-			return stream.Context().Err()
-		case action, more := <-f.changes:
-			if !more {
-				return nil
-			}
-			if err := stream.Send(&gnomonv1.WatchActionResponse{Action: action}); err != nil {
-				return err
-			}
-		}
-	}
+	return relay(stream.Context(), f.changes, func(action *gnomonv1.ScheduledAction) error {
+		return stream.Send(&gnomonv1.WatchActionResponse{Action: action})
+	})
 }
 
 func (f *fakeServer) PreviewOccurrences(_ context.Context, r *gnomonv1.PreviewOccurrencesRequest) (*gnomonv1.PreviewOccurrencesResponse, error) {
