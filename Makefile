@@ -14,10 +14,14 @@ TEST_TIMEOUT ?= 10m
 # How many lives make soak lives, and what it draws them from (0: it chooses).
 LIVES ?= 100000
 SEED ?= 0
+# How many random steps make entities takes.
+STEPS ?= 50000
 # How many rows make rows writes.
 ROWS ?= 200000
 # How often make kills kills the worker of a batch.
 KILLS ?= 100
+# How often make stages-faults changes entities.
+CHANGES ?= 10000
 # More arguments for go test, such as TEST_FLAGS='-race -run TestRetry'.
 TEST_FLAGS ?=
 # Tests on real processes and real time run when nothing else does.
@@ -54,8 +58,18 @@ record: ## Record histories of every state for the replay tests
 	go test -count 1 -timeout $(TEST_TIMEOUT) ./replay/record -record
 
 .PHONY: faults
-faults: ## Break real processes (FAULTS="F1 F2", STORE=ydb, MINUTES=25, FAULTS_FLAGS="-o json")
-	go run ./faults --store "$(or $(STORE),sqlite)" --commit "$$(git describe --always --dirty 2>/dev/null)" --faults "$(FAULTS)" --minutes $(or $(MINUTES),25) $(FAULTS_FLAGS)
+faults: ## Break real processes (FAULTS="F1 F2", STORE=ydb, MINUTES=28, FAULTS_FLAGS="-o json")
+	go run ./faults --store "$(or $(STORE),sqlite)" --commit "$$(git describe --always --dirty 2>/dev/null)" --faults "$(FAULTS)" --minutes $(or $(MINUTES),28) $(FAULTS_FLAGS)
+
+.PHONY: bench
+bench: ## Compare gnomon with a1 and others, under 5 minutes after the build (BENCH_FLAGS="--only herds")
+	@mkdir -p bin
+	go build -o bin/bench ./bench
+	bin/bench --commit "$$(git describe --always --dirty 2>/dev/null)" $(BENCH_FLAGS)
+
+.PHONY: bench-full
+bench-full: ## The same with everything, under an hour
+	@$(MAKE) bench BENCH_FLAGS="--full $(BENCH_FLAGS)"
 
 .PHONY: mutants
 mutants: ## Plant bugs one at a time; fails if the tests miss one (NAMES='key-* pause-*')
@@ -69,11 +83,27 @@ rows: ## Page through ROWS rows on each store and reconcile them (ROWS=200000, a
 kills: ## Kill the worker KILLS times in batches of ten changes on BIND (KILLS=100, seven minutes)
 	GNOMON_TEST_KILLS=$(KILLS) go test -count 1 -v -timeout 1h -run '^TestWorkerIsKilledAfterEachChange$$' ./e2e/bind
 
+.PHONY: stages-faults
+stages-faults: ## Kill and stop all around CHANGES changes of entities (CHANGES=10000, a quarter of an hour)
+	GNOMON_TEST_LIMITS=60 GNOMON_TEST_RATE=20 go test -count 1 -v -timeout 30m -run '^TestLimits$$' ./e2e/stages
+	GNOMON_TEST_STOPPED=60 go test -count 1 -v -timeout 30m -run '^TestOneStageIsStopped$$' ./e2e/stages
+	GNOMON_TEST_CHANGES=$(CHANGES) GNOMON_TEST_SECONDS=200 go test -count 1 -v -timeout 30m -run '^TestKilled$$' ./e2e/stages
+
+.PHONY: stages-ts
+stages-ts: ## Build and test the example stage in TypeScript, with npm
+	cd examples/stages-ts && npm ci --ignore-scripts && npm test
+
 .PHONY: soak
 soak: ## Compare LIVES random lives with the model (LIVES=100000 SEED=any)
 	@mkdir -p bin
 	go test -c -o bin/soak.test ./model
 	cd model && ../bin/soak.test -test.run '^TestSoak$$' -test.timeout 0 -lives $(LIVES) -seed $(SEED)
+
+.PHONY: entities
+entities: ## Live random lives of entities on a real store (STEPS=50000 SEED=any)
+	@mkdir -p bin
+	go test -c -o bin/entities.test ./workflows
+	cd workflows && ../bin/entities.test -test.run '^TestEntityLives$$' -test.v -test.timeout 0 -entity-steps $(STEPS) -entity-seed $(SEED)
 
 .PHONY: lint
 lint: tools ## Check format, code, import directions, determinism, protos

@@ -31,22 +31,24 @@ func (m *Mirror) Backlog() (rows int, oldest time.Time) {
 	for _, w := range m.waiting {
 		count(w)
 	}
-	for _, w := range m.writing {
+	for w := range m.writing {
 		count(w)
 	}
 	return rows, oldest
 }
 
-// written notes that the call which wrote a batch has ended.
-func (m *Mirror) written(batch []*waitingRow, err error) {
+// measure notes that a call has ended.
+func (m *Mirror) measure(c call) {
 	m.mu.Lock()
-	m.writing = nil
+	for _, w := range c.batch {
+		delete(m.writing, w)
+	}
 	measures := m.metrics
 	m.mu.Unlock()
-	if err != nil {
+	if c.err != nil {
 		return
 	}
-	for _, w := range batch {
+	for _, w := range c.batch {
 		measures.RowStored(time.Since(w.since))
 	}
 }

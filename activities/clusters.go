@@ -14,6 +14,7 @@ import (
 
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/playbook"
 	"gnomon/store"
 )
 
@@ -77,7 +78,7 @@ func (c *Clusters) ClusterCommand(ctx context.Context, in *workflowv1.ClusterCom
 	start := c.Client.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
 		ID: id, TaskQueue: c.TaskQueue, StaticSummary: "cluster " + in.GetCluster(),
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-	}, workflowv1.ClusterWorkflow, &workflowv1.ClusterState{Cluster: in.GetCluster()})
+	}, workflowv1.ClusterWorkflow, playbook.New(in.GetCluster()))
 	update, err := c.Client.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{
 		StartWorkflowOperation: start,
 		UpdateOptions: client.UpdateWorkflowOptions{

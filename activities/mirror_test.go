@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -96,6 +98,52 @@ func TestRowsOfOneActionCoalesce(t *testing.T) {
 	})
 }
 
+// F5: rows do not wait for a call that takes long: another begins beside it, and those
+// who wait are told one after another as they came and not all at once.
+func TestSlowStore(t *testing.T) {
+	t.Parallel()
+	mirrored(t, func(b bubble) {
+		t, m, r := b.t, b.mirror, b.rows
+		r.Takes = 2 * time.Second
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		told := map[time.Duration]int{}
+		began := time.Now()
+		for i := range 100 {
+			all.Go(func() {
+				offered := time.Now()
+				require.NoError(t, m.Write(t.Context(), row(fmt.Sprint(i), 1)))
+				require.LessOrEqual(t, time.Since(offered), r.Takes+125*time.Millisecond)
+				mu.Lock()
+				defer mu.Unlock()
+				told[time.Since(began)]++
+			})
+			<-time.After(100 * time.Millisecond) // of the bubble
+		}
+		all.Wait()
+		for at, n := range told {
+			require.LessOrEqual(t, n, 2, "%d were told at once, after %s", n, at)
+		}
+	})
+}
+
+// However slow the store is, it has no more than sixteen calls at once.
+func TestCallsOfASlowStoreAreBounded(t *testing.T) {
+	t.Parallel()
+	mirrored(t, func(b bubble) {
+		t, m, r := b.t, b.mirror, b.rows
+		r.Takes = 4500 * time.Millisecond
+		for i := range 45 {
+			m.Offer(row(fmt.Sprint(i), 1))
+			<-time.After(100 * time.Millisecond) // of the bubble
+		}
+		<-time.After(2 * r.Takes) // of the bubble
+		through, _ := r.Calls()
+		require.Len(t, through, 17, "sixteen, and the rest by the first that is free")
+		require.Len(t, r.IDs(), 45)
+	})
+}
+
 // Calls are bounded in size.
 func TestRowsGoInBatches(t *testing.T) {
 	t.Parallel()
@@ -126,9 +174,48 @@ func TestStoreDown(t *testing.T) {
 		_, ok := r.Row("a")
 		require.False(t, ok)
 		_, refused := r.Calls()
-		require.InDelta(t, 120, refused, 2, "twice a second")
+		require.InDelta(t, 126, refused, 2, "twice a second")
 		r.SetDown(false)
 		<-time.After(time.Second) // of the bubble
+		require.EqualValues(t, 1, sequenceOf(t, r, "a"))
+	})
+}
+
+// F5: who has a row while the store is known to be down is told at once, and not together
+// with all others at the next call that fails. The row is written when the store is back, and from
+// then on is waited for again.
+func TestStoreKnownToBeDown(t *testing.T) {
+	t.Parallel()
+	mirrored(t, func(b bubble) {
+		t, m, r := b.t, b.mirror, b.rows
+		r.SetDown(true)
+		began := time.Now()
+		require.ErrorIs(t, m.Write(t.Context(), row("first", 1)), storetest.ErrDown)
+		require.GreaterOrEqual(t, time.Since(began), time.Second, "a failure or two say nothing")
+		for range 10 {
+			<-time.After(130 * time.Millisecond) // of the bubble
+			asked := time.Now()
+			require.ErrorIs(t, m.Write(t.Context(), row("a", 1)), storetest.ErrDown)
+			require.Zero(t, time.Since(asked))
+		}
+		r.SetDown(false)
+		<-time.After(time.Second)
+		require.ElementsMatch(t, []string{"first", "a"}, r.IDs())
+		require.NoError(t, m.Write(t.Context(), row("a", 2)))
+		require.EqualValues(t, 2, sequenceOf(t, r, "a"))
+	})
+}
+
+// F5: one call that fails is mended by the next, and nobody is told.
+func TestOneFailure(t *testing.T) {
+	t.Parallel()
+	mirrored(t, func(b bubble) {
+		t, m, r := b.t, b.mirror, b.rows
+		began := time.Now()
+		r.SetDown(true)
+		time.AfterFunc(time.Second, func() { r.SetDown(false) })
+		require.NoError(t, m.Write(t.Context(), row("a", 1)))
+		require.LessOrEqual(t, time.Since(began), 1500*time.Millisecond)
 		require.EqualValues(t, 1, sequenceOf(t, r, "a"))
 	})
 }
@@ -169,6 +256,7 @@ func TestWriteEndsWithItsContext(t *testing.T) {
 		require.ErrorIs(t, m.Write(t.Context(), row("a", 2)), context.DeadlineExceeded)
 		require.Less(t, time.Since(began), 12*time.Second)
 		close(r.Hold)
+		<-time.After(time.Second) // of the bubble: until a call has ended well it counts as down
 		require.NoError(t, m.Write(t.Context(), row("b", 1)))
 		require.EqualValues(t, 2, sequenceOf(t, r, "a"))
 	})
@@ -288,11 +376,50 @@ func TestMirrorActivity(t *testing.T) {
 	r.SetDown(true)
 	_, err := env.ExecuteActivity(m.Mirror, in)
 	require.ErrorContains(t, err, storetest.ErrDown.Error())
+	failure, ok := errors.AsType[*temporal.ApplicationError](err)
+	require.True(t, ok)
+	require.False(t, failure.NonRetryable())
 	r.SetDown(false)
-	_, err = env.ExecuteActivity(m.Mirror, in)
-	require.NoError(t, err)
+	// Until a call has shown that the store is back it counts as down.
+	require.Eventually(t, func() bool { _, err = env.ExecuteActivity(m.Mirror, in); return err == nil }, 10*time.Second, 50*time.Millisecond)
 	got, _ := r.Row("a")
 	require.Equal(t, store.Revision{Incarnation: start, Sequence: 7, Attempt: 2, Phase: 1}, got.Revision)
 	require.Equal(t, "run-1", got.Chain)
 	require.True(t, got.Tombstone)
+}
+
+// F5: the longer the store is away, the later those try again who wait for it, so that
+// they do not come back all at once.
+func TestMirrorActivityTriesAgain(t *testing.T) {
+	t.Parallel()
+	for away, want := range map[time.Duration]time.Duration{
+		0: 5 * time.Second, 10 * time.Second: 20 * time.Second, time.Minute: 30 * time.Second,
+	} {
+		mirrored(t, func(b bubble) {
+			t, m, r := b.t, b.mirror, b.rows
+			r.SetDown(true)
+			m.Offer(row("first", 1))
+			<-time.After(away) // of the bubble
+			err := m.Mirror(t.Context(), &workflowv1.MirrorInput{Action: row("a", 0).Action})
+			failure, ok := errors.AsType[*temporal.ApplicationError](err)
+			require.True(t, ok)
+			require.InDelta(t, want.Seconds(), failure.NextRetryDelay().Seconds(), 1)
+			r.SetDown(false)
+		})
+	}
+}
+
+// The activity says when to try again also of a store that hangs.
+func TestMirrorActivityWaitsLessThanItsLimit(t *testing.T) {
+	t.Parallel()
+	mirrored(t, func(b bubble) {
+		t, m, r := b.t, b.mirror, b.rows
+		r.Hold = make(chan struct{})
+		began := time.Now()
+		err := m.Mirror(t.Context(), &workflowv1.MirrorInput{Action: row("a", 0).Action})
+		_, ok := errors.AsType[*temporal.ApplicationError](err)
+		require.True(t, ok)
+		require.Less(t, time.Since(began), 9*time.Second)
+		close(r.Hold)
+	})
 }

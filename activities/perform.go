@@ -29,8 +29,14 @@ const (
 	// youngProcess is how old a worker process must be not to ask: before that,
 	// what it takes may have waited for it.
 	youngProcess = 10 * time.Second
-	// rowWait bounds the wait for the row of an attempt that has ended.
-	rowWait = 1500 * time.Millisecond
+	// rowWait bounds the wait for the row of an attempt that has ended: longer than most
+	// calls of a slow store take, as what is not stored by then costs the workflow an
+	// activity of its own.
+	rowWait = 3 * time.Second
+	// rowMargin is how long before the action is due again the wait ends, and rowLeast how
+	// long it is at the least.
+	rowMargin = 250 * time.Millisecond
+	rowLeast  = 100 * time.Millisecond
 )
 
 // Perform makes the attempts of occurrences. Its fields are set once, before the
@@ -242,7 +248,11 @@ func (a *attempt) settle(ctx context.Context, ending life.Ending) (*workflowv1.P
 
 // store has the row of the ended attempt written, and waits a little for it.
 func (a *attempt) store(ctx context.Context, number uint32) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rowWait)
+	wait := rowWait
+	if next := a.progress.GetStatus().GetScheduledAt(); next != nil {
+		wait = min(wait, max(next.AsTime().Sub(a.now())-rowMargin, rowLeast))
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
 	defer cancel()
 	row := a.row(store.PhaseLast)
 	row.Revision.Attempt = number

@@ -100,10 +100,33 @@ func TestDelayCountsFromTheFailure(t *testing.T) {
 		b.perform = failing
 		failure, p := b.fail()
 		require.False(t, p.GetStored())
-		require.Equal(t, 1500*time.Millisecond, time.Since(began), "the wait for the store is bounded")
-		require.Equal(t, 500*time.Millisecond, failure.NextRetryDelay())
+		require.Equal(t, 1750*time.Millisecond, time.Since(began), "the wait for the store is bounded by the retry")
+		require.Equal(t, 250*time.Millisecond, failure.NextRetryDelay())
 		require.Equal(t, start.Add(2*time.Second), p.GetStatus().GetScheduledAt().AsTime())
 	})
+}
+
+// F5: an attempt after which nothing is due waits for a slow store, and no longer than
+// three seconds.
+func TestWaitForTheRow(t *testing.T) {
+	t.Parallel()
+	for takes, stored := range map[time.Duration]bool{2 * time.Second: true, 4 * time.Second: false} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, 9)
+			defer b.close()
+			b.store.Takes = takes
+			began := time.Now()
+			p, err := b.run()
+			require.NoError(t, err)
+			require.Equal(t, stored, p.GetStored())
+			if stored {
+				// A call for the attempt's beginning that is under way is not waited for.
+				require.LessOrEqual(t, time.Since(began), takes+125*time.Millisecond)
+			} else {
+				require.Equal(t, 3*time.Second, time.Since(began))
+			}
+		})
+	}
 }
 
 // M-23, M-25: what ends the occurrence is not retried.

@@ -4,6 +4,9 @@ package agent_test
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,6 +133,24 @@ func TestCancelRunning(t *testing.T) {
 	require.Equal(t, gnomonv1.NodeAction_DONE, ends(t, api, "next").GetState())
 	_, err = api.CancelLocal(t.Context(), &gnomonv1.CancelLocalRequest{Id: "long"})
 	require.Equal(t, codes.FailedPrecondition, status.Code(err))
+}
+
+// Issue 6: the agent performs HTTP requests as it does programs.
+func TestHTTPRequest(t *testing.T) {
+	t.Parallel()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.Method+" "+r.Header.Get("Idempotency-Key"))
+	}))
+	defer service.Close()
+	api, _ := alone(t, t.TempDir(), nil)
+	_, err := api.ScheduleLocal(t.Context(), &gnomonv1.ScheduleLocalRequest{Action: &gnomonv1.NodeAction{
+		Id: "a", Action: &gnomonv1.NodeAction_HttpRequest{HttpRequest: &gnomonv1.HttpRequest{Url: service.URL, Method: http.MethodGet}},
+	}})
+	require.NoError(t, err)
+	a := ends(t, api, "a")
+	require.Equal(t, gnomonv1.NodeAction_DONE, a.GetState(), a.GetReason())
+	require.EqualValues(t, 200, a.GetResult().GetCode())
+	require.Equal(t, "GET c/a", a.GetResult().GetOutput())
 }
 
 // A stop of the agent gives what runs its grace, and what waits runs under the next one.

@@ -9,6 +9,7 @@ import (
 
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
+	"gnomon/playbook"
 )
 
 const (
@@ -51,7 +52,7 @@ func (x *Agent) announce(ctx context.Context) error {
 			TaskQueue:                x.config.ClusterTaskQueue,
 			WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 			StaticSummary:            "cluster " + x.config.Cluster,
-		}, workflowv1.ClusterWorkflow, &workflowv1.ClusterState{Cluster: x.config.Cluster})
+		}, workflowv1.ClusterWorkflow, playbook.New(x.config.Cluster))
 	return err
 }
 

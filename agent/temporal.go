@@ -16,9 +16,10 @@ import (
 const (
 	defaultTaskQueue = workflowv1.DefaultTaskQueue
 	// syncRecords and syncBytes bound one answer to the core, far below the 2 MiB that
-	// Temporal takes as one payload: a record may have 64 KiB of output and 32 KiB of words.
+	// Temporal takes as one payload: a record may have 64 KiB of output and 32 KiB of words,
+	// and what is not printable takes six times as much in JSON.
 	syncRecords = 200
-	syncBytes   = 512 << 10
+	syncBytes   = 256 << 10
 )
 
 // activities are what the core asks of the agent in its cycles. Each may come any

@@ -22,7 +22,7 @@ var fence = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
 func TestDocumentedCommandsWork(t *testing.T) {
 	t.Parallel()
 	for page, holds := range map[string]struct{ files, commands int }{
-		"cli.md":   {files: 4, commands: 40},
+		"cli.md":   {files: 5, commands: 56},
 		"nodes.md": {files: 1, commands: 8},
 	} {
 		t.Run(page, func(t *testing.T) {
@@ -79,6 +79,8 @@ func (f *fakeServer) willShowTheEnd(t *testing.T, command string) {
 		f.clusters.changes <- restart(t, gnomonv1.NodeAction_DONE)
 	case strings.Contains(command, " playbook ") && strings.HasSuffix(command, " --watch"):
 		f.playbooks.changes <- upgrade(t, gnomonv1.PlaybookStatus_DONE, gnomonv1.NodeAction_DONE)
+	case strings.Contains(command, " entity watch "):
+		f.entities.deletesSoon()
 	case strings.Contains(command, " watch "):
 		f.changes <- succeeded(t)
 	}
@@ -89,8 +91,8 @@ func TestExamplesHaveKnownFlags(t *testing.T) {
 	t.Parallel()
 	root := New("v")
 	var all []*cobra.Command
-	for _, group := range []string{"action", "batch", "node", "playbook"} {
-		cmd, _, err := root.Find([]string{group})
+	for _, group := range []string{"action", "batch", "node", "playbook", "entity", "entity state", "stage"} {
+		cmd, _, err := root.Find(strings.Fields(group))
 		require.NoError(t, err)
 		all = append(all, cmd.Commands()...)
 	}
@@ -99,7 +101,7 @@ func TestExamplesHaveKnownFlags(t *testing.T) {
 			for stage := range strings.SplitSeq(strings.TrimSpace(line), " | ") {
 				found, rest, err := New("v").Find(words(t, stage)[1:])
 				require.NoError(t, err, stage)
-				require.Contains(t, stage, "gnomon "+cmd.Parent().Name()+" "+found.Name())
+				require.Contains(t, stage, found.CommandPath())
 				require.NoError(t, found.ParseFlags(rest), stage)
 			}
 		}

@@ -49,7 +49,7 @@ type errorReport struct {
 	out     io.Writer
 	format  outputFormat
 	address string
-	// noun is what the command was about: action, batch, node or playbook.
+	// noun is what the command was about: action, batch, node, playbook or entity.
 	noun string
 }
 

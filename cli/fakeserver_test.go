@@ -34,6 +34,8 @@ type fakeServer struct {
 	// clusters and playbooks are the services of node actions beside it.
 	clusters  *fakeClusters
 	playbooks *fakePlaybooks
+	// entities is the EntityService beside it.
+	entities *fakeEntities
 	// health is shown by the gRPC health protocol, SERVING at the start.
 	health *health.Server
 
@@ -60,6 +62,7 @@ func startFake(t *testing.T) *fakeServer {
 		batches:   newFakeBatches(),
 		clusters:  newFakeClusters(),
 		playbooks: newFakePlaybooks(),
+		entities:  newFakeEntities(),
 		actions:   map[string]*gnomonv1.ScheduledAction{},
 		changes:   make(chan *gnomonv1.ScheduledAction, 16),
 		health:    health.NewServer(),
@@ -69,6 +72,7 @@ func startFake(t *testing.T) *fakeServer {
 	gnomonv1.RegisterBatchServiceServer(server, fake.batches)
 	gnomonv1.RegisterClusterServiceServer(server, fake.clusters)
 	gnomonv1.RegisterPlaybookServiceServer(server, fake.playbooks)
+	gnomonv1.RegisterEntityServiceServer(server, fake.entities)
 	healthv1.RegisterHealthServer(server, fake.health)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)

@@ -22,7 +22,9 @@ func newRoot(version string, env environment) *cobra.Command {
   gnomon action watch hello
   gnomon batch create release --file release.yaml --in 1h
   gnomon node run node-1 --wait -- uptime
-  gnomon playbook run upgrade.yaml --watch`
+  gnomon playbook run upgrade.yaml --watch
+  gnomon entity put offer o-1 --content '{"model": "a4"}'
+  gnomon stage list`
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -37,7 +39,7 @@ func newRoot(version string, env environment) *cobra.Command {
 	flags.BoolVar(&s.noColor, "no-color", false, "no colours (env NO_COLOR)")
 	mustComplete(root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputFormats, cobra.ShellCompDirectiveNoFileComp)))
 
-	root.AddCommand(actionCommand(s), batchCommand(s), nodeCommand(s), playbookCommand(s), healthCommand(s), versionCommand(version))
+	root.AddCommand(actionCommand(s), batchCommand(s), nodeCommand(s), playbookCommand(s), entityCommand(s), stageCommand(s), healthCommand(s), versionCommand(version))
 	return root
 }
 

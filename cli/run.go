@@ -41,7 +41,7 @@ func Run(ctx context.Context, root *cobra.Command) int {
 		return ExitInterrupted
 	}
 	report := reportFor(root)
-	if cmd.HasParent() && slices.Contains([]string{"batch", "node", "playbook"}, cmd.Parent().Name()) {
+	if cmd.HasParent() && slices.Contains([]string{"batch", "node", "playbook", "entity"}, cmd.Parent().Name()) {
 		report.noun = cmd.Parent().Name()
 	}
 	report.write(err)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -90,6 +91,24 @@ func TestUsageErrorsExitWith2AndSendNothing(t *testing.T) {
 		{[]string{"playbook", "validate"}, "takes at least one file"},
 		{[]string{"playbook", "watch"}, "takes exactly one playbook id, got 0"},
 		{[]string{"playbook", "list", "--state", "LOST"}, `--state "LOST" is no state`},
+		{[]string{"entity", "puts"}, `unknown command "puts" for "gnomon entity", did you mean "put"?`},
+		{[]string{"entity", "put", "offer"}, "gnomon entity put takes a type and an id, got 1 arguments"},
+		{[]string{"entity", "put", "offer", "o"}, "gnomon entity put needs --content or --file"},
+		{[]string{"entity", "put", "offer", "o", "--content", "{}", "-f", "-"}, "--content and --file exclude each other"},
+		{[]string{"entity", "put", "offer", "o", "--content", "[1]"}, "--content: "},
+		{[]string{"entity", "list"}, "takes exactly one type, got 0"},
+		{[]string{"entity", "list", "offer", "--limit", "-1"}, "--limit must not be negative"},
+		{[]string{"entity", "state", "gets"}, `unknown command "gets" for "gnomon entity state", did you mean "get"?`},
+		{[]string{"entity", "state", "get", "offer", "o"}, "takes a type and an id and a stage, got 2 arguments"},
+		{[]string{"entity", "state", "set", "offer", "o", "price", "--version", "1"}, "needs --state, --file or --none"},
+		{[]string{"entity", "state", "set", "offer", "o", "price", "--none"}, "needs --version: there is no unconditional write"},
+		{[]string{"entity", "state", "set", "offer", "o", "price", "--none", "--state", "{}"}, "--state and --none exclude each other"},
+		{[]string{"entity", "state", "set", "offer", "o", "price", "--version", "1", "--state", "7"}, "must be a JSON object"},
+		{[]string{"entity", "state", "set", "offer", "o", "price", "--version", "1", "--state", `{"@type": "type.googleapis.com/acme.State"}`}, "acme.State"},
+		{[]string{"stage", "queue"}, "takes exactly one stage, got 0"},
+		{[]string{"stage", "rewalk", "price", "--status", "--cancel"}, "--status and --cancel exclude each other"},
+		{[]string{"stage", "rewalk", "price", "--watch", "--cancel"}, "--watch and --cancel exclude each other"},
+		{[]string{"stage", "rewalk", "price", "--status", "--rate", "5"}, "--rate is for a new walk"},
 	} {
 		fake := startFake(t)
 		got := fake.run(t, tc.args...)
@@ -105,6 +124,7 @@ func TestUsageErrorsExitWith2AndSendNothing(t *testing.T) {
 		fake.batches.mu.Unlock()
 		require.Empty(t, sentTo[proto.Message](&fake.clusters.history), "%q", tc.args)
 		require.Empty(t, sentTo[proto.Message](&fake.playbooks.history), "%q", tc.args)
+		require.Empty(t, sentTo[proto.Message](&fake.entities.history), "%q", tc.args)
 	}
 }
 
@@ -122,13 +142,16 @@ func TestVersion(t *testing.T) {
 func TestEveryCommandHasASummaryAndAnExample(t *testing.T) {
 	t.Parallel()
 	root := New("v")
-	for group, verbs := range map[string]int{"action": 11, "batch": 7, "node": 11, "playbook": 9} {
-		cmd, _, err := root.Find([]string{group})
+	for group, verbs := range map[string]int{"action": 11, "batch": 7, "node": 11, "playbook": 9, "entity": 7, "stage": 3, "entity state": 2} {
+		cmd, _, err := root.Find(strings.Fields(group))
 		require.NoError(t, err)
 		require.Len(t, cmd.Commands(), verbs)
 		for _, cmd := range append(cmd.Commands(), root, cmd) {
 			require.NotEmpty(t, cmd.Short, cmd.Name())
 			require.NotRegexp(t, `\.$`, cmd.Short, cmd.Name())
+			if cmd == root && strings.Contains(group, " ") {
+				continue
+			}
 			require.Contains(t, cmd.Example, "gnomon "+group+" ", cmd.Name())
 			require.NotRegexp(t, `\t`, cmd.Example, cmd.Name())
 		}

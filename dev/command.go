@@ -3,7 +3,10 @@
 package dev
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Command is gnomon-dev.
@@ -34,6 +37,10 @@ func Command() *cobra.Command {
 	f.StringVar(&o.notificator, "notificator-address", "", "host:port of a Notificator service, such as examples/notificator")
 	f.StringVar(&o.dnsZones, "dns-zones", "", "file of the DNS zones that batches change, see docs/batches.md")
 	f.StringVar(&o.notifications, "notifications", "", "file of the channels by which people are told of batches; without one they are told in the log")
+	f.StringVar(&o.stages, "stages", "", "file of the stages of entities, such as examples/stages/stages.yaml; see docs/stages.md")
+	o.publish.Register(f)
+	// Those are the worker's flags, which have variables too; these have none.
+	f.VisitAll(func(one *pflag.Flag) { one.Usage, _, _ = strings.Cut(one.Usage, " (env ") })
 	f.StringVar(&o.record, "receiver-record", "", "file to append one line of JSON to for every arrival")
 	f.IntVar(&o.agents, "agents", 0, "run this many agents, as node-1 and so on of cluster "+localCluster)
 	f.StringArrayVar(&o.allowExec, "allow-exec", nil, "a program with its arguments that the agents may run, see docs/nodes.md (repeatable) (default echo, sleep, date and the like)")

@@ -24,6 +24,8 @@ import (
 	"gnomon/metrics"
 	"gnomon/notices/channels"
 	"gnomon/receiver"
+	"gnomon/serve"
+	"gnomon/stages"
 	"gnomon/starter"
 	"gnomon/store"
 	"gnomon/store/open"
@@ -49,7 +51,8 @@ type options struct {
 	dataDir              string
 	ephemeral, allowMock bool
 	notificator, record  string
-	dnsZones             string
+	dnsZones, stages     string
+	publish              serve.PublishFlags
 	notifications        string
 	agents               int
 	allowExec            []string
@@ -100,6 +103,8 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 	c, err := client.DialContext(ctx, traces.Client(client.Options{
 		HostPort: temporal.Address(), Identity: worker.Identity("dev"), Logger: sdklog.NewStructuredLogger(log),
 		MetricsHandler: registry.Temporal(),
+		// Within one process there is nothing to save by it.
+		ConnectionOptions: client.ConnectionOptions{GrpcCompression: &client.GrpcCompressionNone{}},
 	}))
 	if err != nil {
 		return err
@@ -146,7 +151,7 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 
 // startGnomon starts worker, facade and agents, each of which needs those before it.
 func startGnomon(ctx context.Context, c client.Client, rows store.Store, registry *metrics.Registry, o options, log *slog.Logger, traces *tracing.Tracing, parts *closers) (*starter.Server, error) {
-	if err := startWorker(c, rows, registry, o, log, parts); err != nil {
+	if err := startWorker(ctx, c, rows, registry, o, log, parts); err != nil {
 		return nil, err
 	}
 	facade, err := startFacade(ctx, c, rows, registry, o, log, traces, parts)
@@ -184,7 +189,7 @@ func places(ctx context.Context, o options) (storeName, temporalDir string, err 
 	return "sqlite:" + filepath.Join(o.dataDir, "gnomon.db"), o.dataDir, nil
 }
 
-func startWorker(c client.Client, rows store.Store, registry *metrics.Registry, o options, log *slog.Logger, parts *closers) error {
+func startWorker(ctx context.Context, c client.Client, rows store.Store, registry *metrics.Registry, o options, log *slog.Logger, parts *closers) error {
 	perform := performers.Default()
 	perform.AllowMock = o.allowMock
 	perform.Notificator.Address = o.notificator
@@ -198,8 +203,13 @@ func startWorker(c client.Client, rows store.Store, registry *metrics.Registry, 
 		return err
 	}
 	parts.add(func() { logged(log, "channels", told.Close()) })
+	watched, err := serve.OpenStages(ctx, o.stages, &o.publish, log)
+	if err != nil {
+		return err
+	}
+	parts.add(func() { logged(log, "stages", watched.Close()) })
 	w, err := worker.New(c, worker.Config{
-		Store: rows, Performers: perform, Changes: changing, Notices: told.Set, StopGrace: 2 * time.Second, ReconcileInterval: reconcileInterval,
+		Store: rows, Performers: perform, Changes: changing, Notices: told.Set, Stages: watched.Set, Publisher: watched.Publisher, StopGrace: 2 * time.Second, ReconcileInterval: reconcileInterval,
 		Metrics: metrics.NewWorker(registry), Logger: log,
 	})
 	if err != nil {
@@ -218,12 +228,17 @@ func startFacade(ctx context.Context, c client.Client, rows store.Store, registr
 		return nil, err
 	}
 	parts.add(func() { logged(log, "kinds of changes of the facade", changing.Close()) })
-	config := starter.Config{Client: c, Store: rows, Changes: changing, AllowMockActions: o.allowMock, Logger: log}
+	declared, err := stages.Declarations(o.stages)
+	if err != nil {
+		return nil, err
+	}
+	config := starter.Config{Client: c, Store: rows, Changes: changing, Stages: declared, AllowMockActions: o.allowMock, Logger: log}
+	measures := metrics.NewFacade(registry)
+	config.Untold = measures.Untold
 	services, ready, err := starter.NewServices(config)
 	if err != nil {
 		return nil, err
 	}
-	measures := metrics.NewFacade(registry)
 	watch, end := context.WithCancel(context.WithoutCancel(ctx))
 	var watching sync.WaitGroup
 	watching.Go(func() { measures.WatchOverdue(watch, rows, log) })

@@ -31,6 +31,7 @@ const (
 	visibilityRPS  = 1000
 	requestRPS     = 10_000
 	persistenceQPS = 100_000
+	queueReads     = 1000
 )
 
 // newTemporal builds the server without starting it.
@@ -61,7 +62,9 @@ func serverConfig(cfg Config, p ports, db *database) *config.Config {
 	}
 	return &config.Config{
 		Global: config.Global{Membership: config.Membership{
-			MaxJoinDuration:  10 * time.Second,
+			// Twice this is what the server gives its services to start in: on a machine that is
+			// busy with other things they took more than twice 10 s.
+			MaxJoinDuration:  time.Minute,
 			BroadcastAddress: defaultAddress,
 		}},
 		Persistence: config.Persistence{
@@ -119,6 +122,12 @@ func dynamicConfig(overrides map[string]any) dynamicconfig.StaticClient {
 		dynamicconfig.MatchingPersistenceMaxQPS.Key():                    persistenceQPS,
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():           queuePartitions,
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key():          queuePartitions,
+		// Each shard reads each of its queues 20 times a second at the most, and here one
+		// shard has all actions: from a dozen of them a second on, every timer that fires
+		// and every task it makes would wait up to 50 ms for its turn.
+		dynamicconfig.TimerProcessorMaxPollRPS.Key():      queueReads,
+		dynamicconfig.TransferProcessorMaxPollRPS.Key():   queueReads,
+		dynamicconfig.VisibilityProcessorMaxPollRPS.Key(): queueReads,
 		// It would ask a host on the internet for news.
 		dynamicconfig.EnableServerVersionCheck.Key(): false,
 		// A search attribute added by hand is usable at once.

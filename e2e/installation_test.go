@@ -14,6 +14,7 @@ import (
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -22,6 +23,7 @@ import (
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 	"gnomon/receiver"
 	"gnomon/starter"
+	"gnomon/store"
 	"gnomon/store/faulty"
 	"gnomon/store/sqlite"
 	"gnomon/worker"
@@ -52,8 +54,18 @@ func install(t *testing.T) *installation {
 // installIdle is install without a worker.
 func installIdle(t *testing.T) *installation {
 	t.Helper()
+	return installOn(t, func(s store.Store) store.Store { return s })
+}
+
+// installOn is installIdle with something around the store, and with options of the
+// connection to Temporal.
+func installOn(t *testing.T, around func(store.Store) store.Store, dial ...grpc.DialOption) *installation {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	c, err := client.Dial(client.Options{HostPort: temporal.Address(), Logger: sdklog.NewStructuredLogger(log)})
+	c, err := client.Dial(client.Options{
+		HostPort: temporal.Address(), Logger: sdklog.NewStructuredLogger(log),
+		ConnectionOptions: client.ConnectionOptions{DialOptions: dial},
+	})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	rows, err := sqlite.Open(t.Context(), sqlite.Config{Path: sqlite.MemoryPath, Migrate: true})
@@ -63,7 +75,7 @@ func installIdle(t *testing.T) *installation {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, inbox.Close()) })
 	i := &installation{
-		client: c, queue: "e2e-" + uuid.NewString(), store: faulty.New(rows, 1), inbox: inbox, log: log,
+		client: c, queue: "e2e-" + uuid.NewString(), store: faulty.New(around(rows), 1), inbox: inbox, log: log,
 		prefix: strings.ToLower(t.Name()[strings.LastIndex(t.Name(), "/")+1:]) + "-" + uuid.NewString()[:8] + "-",
 	}
 	i.facade, err = starter.NewActions(starter.Config{

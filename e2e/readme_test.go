@@ -68,7 +68,9 @@ func TestDocumentedCommandsWork(t *testing.T) {
 // follow executes the commands of a page against a gnomon-dev of its own.
 func follow(t *testing.T, all []fenced) {
 	t.Helper()
-	dev, at := runDev(t, "--ephemeral", "--agents", "3")
+	stages, err := filepath.Abs("../examples/stages/stages.yaml")
+	require.NoError(t, err)
+	dev, at := runDev(t, "--ephemeral", "--agents", "3", "--stages", stages)
 	outputs := runBlocks(t, at, all)
 	shown, ran := "", 0
 	for _, b := range all {

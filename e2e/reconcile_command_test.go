@@ -83,9 +83,9 @@ func TestMigrateCommand(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"migrate", "--store", name, "--dry-run"}, "The schema would be migrated from version 0 to 3.\n"},
-		{[]string{"migrate", "--store", name}, "The schema was migrated from version 0 to 3.\n"},
-		{[]string{"migrate", "--store", name}, "The schema is up to date: version 3.\n"},
+		{[]string{"migrate", "--store", name, "--dry-run"}, "The schema would be migrated from version 0 to 5.\n"},
+		{[]string{"migrate", "--store", name}, "The schema was migrated from version 0 to 5.\n"},
+		{[]string{"migrate", "--store", name}, "The schema is up to date: version 5.\n"},
 	} {
 		code, out, problems := r.gnomon(t, step.args...)
 		require.Equal(t, cli.ExitOK, code, problems)

@@ -103,7 +103,7 @@ func TestWebUI(t *testing.T) {
 	}
 
 	shown := reads(browser, t, page("waiting", "user-metadata"),
-		"POST "+inbox+"/invoices", "first due 2099-11-21 10:00:00 UTC, once. Retries: 5, 1s to 1m0s apart.",
+		"POST "+inbox+"/invoices", "once, 2099-11-21 10:00:00 UTC. Retries: 5, 1s to 1m0s apart.",
 		"State\tSCHEDULED", "Next run\t2099-11-21 10:00:00 UTC", "Succeeded / failed / interrupted\t0 / 0 / 0")
 	require.NotContains(t, shown, "hidden", "no query and no body")
 	require.NotContains(t, shown, "|---|", "the table is rendered")
@@ -118,6 +118,10 @@ func TestWebUI(t *testing.T) {
 	reads(browser, t, page("paused", "user-metadata"), "State\tPAUSED", "then every 1h0m0s")
 	reads(browser, t, page("failed", "user-metadata"), "State\tFAILED", "answered with status 500")
 
+	eventually(t, startWithin, "the kind can be searched for", func() bool {
+		count, err := c.CountWorkflow(t.Context(), &workflowservice.CountWorkflowExecutionsRequest{Query: `GnomonKind = "http_request"`})
+		return err == nil && count.GetCount() == 5
+	})
 	const query = `GnomonOutcome = "failed"`
 	eventually(t, startWithin, "the outcome can be searched for", func() bool {
 		count, err := c.CountWorkflow(t.Context(), &workflowservice.CountWorkflowExecutionsRequest{Query: query})

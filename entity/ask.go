@@ -53,7 +53,7 @@ func question(s *workflowv1.EntityState, now time.Time) *workflowv1.AskInput {
 func Answered(s *workflowv1.EntityState, in *workflowv1.AskInput, r *workflowv1.AskResult, now time.Time) {
 	s.Asking = false
 	if r.GetGone() {
-		Gone(s)
+		gone(s, in.GetVersion())
 		return
 	}
 	if len(in.GetOnly()) == 0 {
@@ -67,7 +67,21 @@ func Answered(s *workflowv1.EntityState, in *workflowv1.AskInput, r *workflowv1.
 		case a.GetVisit():
 			Request(s, a.GetStage(), gnomonv1.ProcessRequest_CHANGE, false, now)
 		case a.GetTimer() != nil:
-			arm(s, a.GetStage(), a.GetTimer())
+			Arm(s, a.GetStage(), a.GetTimer())
 		}
 	}
+}
+
+// Withdrawn takes that a question was not answered and will not be: it is to be put
+// again, with what changed meanwhile.
+func Withdrawn(s *workflowv1.EntityState, in *workflowv1.AskInput) {
+	s.Asking = false
+	if len(in.GetOnly()) > 0 {
+		s.AskAgain = union(s.GetAskAgain(), in.GetOnly())
+		return
+	}
+	// Not asked as they were pending, or had seen the version of the question. Those that
+	// have visited since have missed what their visits did not see, which is known of them.
+	s.AskAgain = union(s.GetAskAgain(), in.GetAlso())
+	note(s, in.GetFields())
 }

@@ -1,6 +1,7 @@
 package entity_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -184,6 +185,122 @@ func TestGone(t *testing.T) {
 	answered(t, s, noon, "a", "b")
 	entity.Next(policy, s, noon)
 	visited(t, s, "a", &workflowv1.VisitResult{Gone: true}, noon)
-	require.True(t, entity.Next(policy, s, noon).Idle)
 	require.False(t, entity.Visited(policy, s, "a", 1, &workflowv1.VisitResult{}, noon))
+	in := entity.Next(policy, s, noon).Ask
+	require.NotNil(t, in, "it may have been put again")
+	entity.Answered(s, in, &workflowv1.AskResult{Gone: true}, noon)
+	require.True(t, entity.Next(policy, s, noon).Idle)
+	require.Empty(t, s.GetPending())
+}
+
+// One that was put again while a question or a visit still saw nothing is asked about.
+func TestGoneAndPutAgain(t *testing.T) {
+	t.Parallel()
+	s := &workflowv1.EntityState{}
+	entity.Changed(s, 2, nil)
+	in := entity.Next(policy, s, noon).Ask
+	entity.Changed(s, 3, []string{"x"})
+	entity.Answered(s, in, &workflowv1.AskResult{Gone: true}, noon)
+	again := answered(t, s, noon, "a", "b")
+	require.Empty(t, again.GetFields(), "all of it is new")
+	entity.Next(policy, s, noon)
+	visited(t, s, "a", &workflowv1.VisitResult{Gone: true}, noon)
+	require.Equal(t, []string{"a"}, entity.Next(policy, s, noon).Ask.GetOnly())
+	require.Equal(t, "b", s.GetPending()[0].GetStage(), "until it is known to be gone, it waits")
+
+	// Also while a question that leaves it out is on its way.
+	s = &workflowv1.EntityState{}
+	entity.Request(s, "a", gnomonv1.ProcessRequest_REQUEST, false, noon)
+	entity.Next(policy, s, noon)
+	entity.Changed(s, 5, nil)
+	in = entity.Next(policy, s, noon).Ask
+	require.Equal(t, []string{"a"}, in.GetExcept())
+	visited(t, s, "a", &workflowv1.VisitResult{Gone: true}, noon)
+	entity.Answered(s, in, &workflowv1.AskResult{Version: 5}, noon)
+	require.Equal(t, []string{"a"}, entity.Next(policy, s, noon).Ask.GetOnly())
+}
+
+// A question that nobody answers is put again, with all that it was about.
+func TestWithdrawn(t *testing.T) {
+	t.Parallel()
+	s := &workflowv1.EntityState{Version: 1, AskedVersion: 1}
+	entity.Changed(s, 2, []string{"x"})
+	s.AskAgain = []string{"c"}
+	in := entity.Next(policy, s, noon).Ask
+	entity.Changed(s, 3, []string{"y"})
+	entity.Withdrawn(s, in)
+	in = entity.Next(policy, s, noon).Ask
+	require.Equal(t, []string{"x", "y"}, in.GetFields())
+	require.Equal(t, []string{"c"}, in.GetAlso())
+	entity.Answered(s, in, &workflowv1.AskResult{Version: 3}, noon)
+
+	s.AskAgain = []string{"d"}
+	in = entity.Next(policy, s, noon).Ask
+	require.Equal(t, []string{"d"}, in.GetOnly())
+	entity.Withdrawn(s, in)
+	require.Equal(t, []string{"d"}, entity.Next(policy, s, noon).Ask.GetOnly())
+}
+
+// G-30: a visit of a walk, of an entity whose last change is not known, tells nobody.
+func TestWalkAsksNobody(t *testing.T) {
+	t.Parallel()
+	s := &workflowv1.EntityState{}
+	entity.Request(s, "a", gnomonv1.ProcessRequest_REWALK, true, noon)
+	entity.Next(policy, s, noon)
+	visited(t, s, "a", &workflowv1.VisitResult{Version: 7}, noon)
+	require.True(t, entity.Next(policy, s, noon).Idle)
+	require.True(t, entity.Changed(s, 7, nil), "which may still be told")
+
+	s = &workflowv1.EntityState{}
+	entity.Request(s, "a", gnomonv1.ProcessRequest_REWALK, true, noon)
+	entity.Next(policy, s, noon)
+	visited(t, s, "a", &workflowv1.VisitResult{Version: 8, Changed: true, Fields: []string{"x"}}, noon)
+	in := entity.Next(policy, s, noon).Ask
+	require.Equal(t, []string{"a"}, in.GetExcept())
+	require.Empty(t, in.GetFields(), "of version 7 nothing is known")
+}
+
+// Very many fields are not told apart.
+func TestManyFields(t *testing.T) {
+	t.Parallel()
+	s := &workflowv1.EntityState{}
+	for v := range int64(entity.MaxFields + 1) {
+		entity.Changed(s, v+1, []string{fmt.Sprint("f", v)})
+	}
+	require.Empty(t, entity.Next(policy, s, noon).Ask.GetFields())
+}
+
+// G-05: a stage that visited an older version than the one that came meanwhile, about
+// which it was not asked as it was pending, is asked about that.
+func TestEventMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := &workflowv1.EntityState{}
+	entity.Changed(s, 1, nil)
+	answered(t, s, noon, "a")
+	entity.Next(policy, s, noon)
+	entity.Changed(s, 2, []string{"x"})
+	require.Equal(t, []string{"a"}, answered(t, s, noon).GetExcept())
+	visited(t, s, "a", &workflowv1.VisitResult{Version: 1}, noon)
+	require.Equal(t, []string{"a"}, entity.Next(policy, s, noon).Ask.GetOnly())
+}
+
+// G-29: with one change whose fields are not known it is not known which have changed.
+func TestUnknownFields(t *testing.T) {
+	t.Parallel()
+	s := &workflowv1.EntityState{}
+	entity.Changed(s, 1, []string{"x"})
+	entity.Changed(s, 2, nil)
+	require.Empty(t, entity.Next(policy, s, noon).Ask.GetFields())
+}
+
+// G-31: whatever came first, what is behind all real changes goes last.
+func TestBackgroundLast(t *testing.T) {
+	t.Parallel()
+	for _, order := range [][]string{{"walk", "change"}, {"change", "walk"}} {
+		s := &workflowv1.EntityState{}
+		for _, stage := range order {
+			entity.Request(s, stage, gnomonv1.ProcessRequest_CHANGE, stage == "walk", noon)
+		}
+		require.Equal(t, []string{"change"}, sent(entity.Next(policy, s, noon)), order)
+	}
 }

@@ -268,7 +268,12 @@ func TestEveryStageSeesTheLastVersion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
-			switch w.draw("step", 9) {
+			switch w.draw("step", 10) {
+			case 6:
+				if len(w.asks) > 0 && w.draw("withdrawn", 4) == 0 { // the run goes on as a new one
+					entity.Withdrawn(w.s, w.asks[0].in)
+					w.asks = nil
+				}
 			case 0:
 				w.put()
 			case 1:

@@ -10,6 +10,10 @@ import (
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 )
 
+// Version is that of the rules. Another one decides otherwise about what came before it,
+// and has recordings of its own.
+const Version uint32 = 1
+
 // Policy is what an installation may set.
 type Policy struct {
 	// Patience is how long a visit may wait before the entity's other stages are sent
@@ -42,6 +46,14 @@ func (p Policy) WithDefaults() Policy {
 	return p
 }
 
+// PolicyOf is the policy that settings say.
+func PolicyOf(s *workflowv1.EntitySettings) Policy {
+	return Policy{
+		Patience: s.GetPatience().AsDuration(), CascadeCap: s.GetCascadeCap(), CascadePause: s.GetCascadePause().AsDuration(),
+		RetryMin: s.GetRetryMin().AsDuration(), RetryMax: s.GetRetryMax().AsDuration(),
+	}.WithDefaults()
+}
+
 // Changed takes that somebody outside made this version of the entity, and says whether
 // that is news: a version that is known already, such as one made by a stage's own
 // commit, is not (G-27). Which fields changed is unknown if none is named.
@@ -57,11 +69,23 @@ func Changed(s *workflowv1.EntityState, version int64, fields []string) bool {
 // grow takes a new version. If versions between were not heard of, neither were the
 // fields that they changed.
 func grow(s *workflowv1.EntityState, version int64, fields []string) {
-	if len(fields) == 0 || version > s.GetVersion()+1 {
-		s.AllFields = true
+	if version > s.GetVersion()+1 {
+		fields = nil
 	}
 	s.Version, s.Seen = version, nil
+	note(s, fields)
+}
+
+// MaxFields is how many changed fields are told apart; of more it is not known which.
+// They are in histories, and nobody declares an interest in so many.
+const MaxFields = 64
+
+// note takes that fields changed; none: it is not known which.
+func note(s *workflowv1.EntityState, fields []string) {
 	s.ChangedFields = union(s.GetChangedFields(), fields)
+	if len(fields) == 0 || len(s.GetChangedFields()) > MaxFields {
+		s.AllFields = true
+	}
 	if s.GetAllFields() {
 		s.ChangedFields = nil
 	}
@@ -110,11 +134,12 @@ func indexOf(s *workflowv1.EntityState, stage string) int {
 	return slices.IndexFunc(s.GetPending(), func(p *workflowv1.PendingVisit) bool { return p.GetStage() == stage })
 }
 
-// Gone takes that the entity was deleted: nobody visits it any more, and what was
-// scheduled finds nothing.
-func Gone(s *workflowv1.EntityState) {
+// gone takes that there was no entity when a question about this version was put: nobody
+// visits it any more, and what was scheduled finds nothing. If a newer version is known
+// by now, it was put again, and all are asked about that.
+func gone(s *workflowv1.EntityState, version int64) {
 	s.Pending, s.Timers, s.AskAgain, s.Seen, s.ChangedFields = nil, nil, nil, nil, nil
-	s.AskedVersion, s.AllFields, s.DeferredUntil, s.Cascade = s.GetVersion(), false, nil, 0
+	s.AskedVersion, s.AllFields, s.DeferredUntil, s.Cascade = version, s.GetVersion() > version, nil, 0
 	s.QueueOwed = true
 }
 

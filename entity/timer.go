@@ -10,8 +10,8 @@ import (
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 )
 
-// arm sets a stage's timer, instead of what it was (G-06: one for each stage).
-func arm(s *workflowv1.EntityState, stage string, due *timestamppb.Timestamp) {
+// Arm sets a stage's timer, instead of what it was (G-06: one for each stage).
+func Arm(s *workflowv1.EntityState, stage string, due *timestamppb.Timestamp) {
 	disarm(s, stage)
 	s.Timers = append(s.Timers, &workflowv1.StageTimer{Stage: stage, DueTime: due})
 }

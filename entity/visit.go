@@ -27,7 +27,11 @@ func Visited(p Policy, s *workflowv1.EntityState, stage string, visit uint64, r 
 	free(entry)
 	s.QueueOwed = true
 	if r.GetGone() {
-		Gone(s)
+		// It may have been put again since the visit looked, and all others have been asked
+		// about that: a question to this one finds out.
+		s.Pending = slices.Delete(s.GetPending(), i, i+1)
+		disarm(s, stage)
+		s.AskAgain = union(s.GetAskAgain(), []string{stage})
 		return true
 	}
 	if r.GetError() != "" {
@@ -39,7 +43,7 @@ func Visited(p Policy, s *workflowv1.EntityState, stage string, visit uint64, r 
 	s.Pending = slices.Delete(s.GetPending(), i, i+1)
 	saw(p, s, stage, r, now)
 	if r.GetTimer() != nil {
-		arm(s, stage, r.GetTimer())
+		Arm(s, stage, r.GetTimer())
 	} else if !r.GetKeepTimer() {
 		disarm(s, stage)
 	}
@@ -51,6 +55,11 @@ func Visited(p Policy, s *workflowv1.EntityState, stage string, visit uint64, r 
 
 // saw takes the version that a visit worked on or made.
 func saw(p Policy, s *workflowv1.EntityState, stage string, r *workflowv1.VisitResult, now time.Time) {
+	if s.GetVersion() == 0 && !r.GetChanged() {
+		// A walk or a timer's visit without any change that is known: whoever made the
+		// version tells of it, or has.
+		return
+	}
 	if r.GetVersion() > s.GetVersion() {
 		// If it is not one more than what was known, others changed it before, which it has
 		// seen, and nobody else has heard of.

@@ -57,6 +57,15 @@ func TestLanes(t *testing.T) {
 	table(&out, all, true)
 	require.Contains(t, out.String(), "NOT PLAYED: it did not start")
 	require.Contains(t, out.String(), "3 TOO FEW")
+	require.Contains(t, out.String(), "limits that held by the tolerance only: 0")
+
+	// What holds by the tolerance only is not hidden behind a zero.
+	all[1].verdict.Tolerated = []string{"F1: 2 of 9 attempts"}
+	out.Reset()
+	table(&out, all, false)
+	require.Regexp(t, `(?m)^F1 +3 +0, 1 by the tolerance only *$`, out.String())
+	require.Contains(t, out.String(), "BY THE TOLERANCE ONLY in")
+	require.Contains(t, out.String(), "promises broken: 0; limits that held by the tolerance only: 1")
 }
 
 // A run that is told to end plays no more.

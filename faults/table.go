@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -19,7 +20,7 @@ func table(out io.Writer, all []played, full bool) {
 			fmt.Fprintf(w, "%s\t\t\tnot played\n", l.fault)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t\n", l.fault, injected(all, l.fault), l.verdict.BrokenCount)
+		fmt.Fprintf(w, "%s\t%d\t%d%s\t\n", l.fault, injected(all, l.fault), l.verdict.BrokenCount, tolerated(l))
 		for _, f := range l.verdict.Figures {
 			if f.Fault == l.fault {
 				fmt.Fprintf(w, "\t\t\t%s: %s\n", f.Name, f.Value)
@@ -30,18 +31,36 @@ func table(out io.Writer, all []played, full bool) {
 	if full {
 		sums(out, all)
 	}
-	broken := 0
+	broken, tolerated := 0, 0
 	for _, p := range all {
 		if p.verdict == nil {
 			fmt.Fprintf(out, "NOT PLAYED: %v\n", p.err)
 			continue
 		}
 		broken += p.verdict.BrokenCount
+		tolerated += len(p.verdict.Tolerated)
+		for _, what := range p.verdict.Tolerated {
+			fmt.Fprintf(out, "BY THE TOLERANCE ONLY in %s: %s\n", p.scenario.Name, what)
+		}
 		for _, b := range p.verdict.Broken {
 			fmt.Fprintf(out, "BROKEN in %s, promise %d: %s %s\n", p.scenario.Name, b.Promise, b.ID, b.What)
 		}
 	}
-	fmt.Fprintf(out, "promises broken: %d\n", broken)
+	fmt.Fprintf(out, "promises broken: %d; limits that held by the tolerance only: %d\n", broken, tolerated)
+}
+
+// tolerated is what the line of a fault says beside its zero, where that is not all.
+func tolerated(l line) string {
+	n := 0
+	for _, what := range l.verdict.Tolerated {
+		if strings.HasPrefix(what, l.fault+":") {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d by the tolerance only", n)
 }
 
 // sums tells whether the goals were reached.

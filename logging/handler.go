@@ -14,6 +14,8 @@ import (
 const (
 	// Action is Meta.id.
 	Action = "action"
+	// Entity is the type and the id of an entity with a '/' between.
+	Entity = "entity"
 	// GUID is Meta.guid.
 	GUID = "guid"
 	// RequestID is the request_id of a call.

@@ -17,6 +17,7 @@ type Facade struct {
 	calls    *grpcprom.ServerMetrics
 	accepted *prometheus.CounterVec
 	left     *prometheus.CounterVec
+	untold   prometheus.Counter
 	overdue  *overdue
 }
 
@@ -32,6 +33,10 @@ func NewFacade(r *Registry) *Facade {
 			Namespace: namespace, Name: "commands_left_total",
 			Help: "Accepted commands that no worker applied in time: they were left with Temporal and answered with Applied=FALSE.",
 		}, []string{"method"}),
+		untold: prometheus.NewCounter(prometheus.CounterOpts{
+			Namespace: namespace, Name: "entities_untold_total",
+			Help: "Changes of entities that were stored and of which Temporal could not be told: a worker tells it later.",
+		}),
 		overdue: newOverdue(),
 	}
 	f.calls.InitializeMetrics(services{})
@@ -41,8 +46,15 @@ func NewFacade(r *Registry) *Facade {
 		}
 		f.left.WithLabelValues(method)
 	}
-	r.registry.MustRegister(f.calls, f.accepted, f.left, f.overdue)
+	r.registry.MustRegister(f.calls, f.accepted, f.left, f.untold, f.overdue)
 	return f
+}
+
+// Untold notes a change of an entity that is stored and of which Temporal could not be told.
+func (f *Facade) Untold() {
+	if f != nil {
+		f.untold.Inc()
+	}
 }
 
 // ServerOptions measure every call of a gRPC server. They are to come before all other

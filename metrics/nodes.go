@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"time"
 
 	"gnomon/store"
 )
@@ -9,6 +10,7 @@ import (
 // nodeOperations are the operations of a store of node actions and playbooks.
 var nodeOperations = []string{
 	"PutNodeActions", "GetNodeAction", "ListNodeActions", "PutPlaybook", "GetPlaybook", "ListPlaybooks",
+	"PurgeNodeActions", "PurgePlaybooks",
 }
 
 // PutNodeActions implements store.Nodes.
@@ -41,4 +43,14 @@ func (s *measuredStore) GetPlaybook(ctx context.Context, id string) (store.Playb
 // ListPlaybooks implements store.Nodes.
 func (s *measuredStore) ListPlaybooks(ctx context.Context, q store.PlaybookQuery) ([]store.PlaybookRow, error) {
 	return measure(s.metrics, "ListPlaybooks", func() ([]store.PlaybookRow, error) { return s.inner.ListPlaybooks(ctx, q) })
+}
+
+// PurgeNodeActions implements store.Nodes.
+func (s *measuredStore) PurgeNodeActions(ctx context.Context, before time.Time, limit int) (int, error) {
+	return measure(s.metrics, "PurgeNodeActions", func() (int, error) { return s.inner.PurgeNodeActions(ctx, before, limit) })
+}
+
+// PurgePlaybooks implements store.Nodes.
+func (s *measuredStore) PurgePlaybooks(ctx context.Context, before time.Time, limit int) (int, error) {
+	return measure(s.metrics, "PurgePlaybooks", func() (int, error) { return s.inner.PurgePlaybooks(ctx, before, limit) })
 }

@@ -40,7 +40,7 @@ func newStoreMetrics() *storeMetrics {
 			Help: "Calls of the store that failed, by what kind of failure it was.",
 		}, []string{"operation", "class"}),
 	}
-	for _, op := range slices.Concat([]string{opPut, opInsert, opGet, opList, opPurge, opPing}, batchOperations, nodeOperations) {
+	for _, op := range slices.Concat([]string{opPut, opInsert, opGet, opList, opPurge, opPing}, batchOperations, nodeOperations, entityOperations) {
 		m.seconds.WithLabelValues(op)
 		for _, class := range store.Classes() {
 			m.errors.WithLabelValues(op, string(class))

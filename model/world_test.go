@@ -178,7 +178,7 @@ func (w *world) perform(ctx context.Context, in *workflowv1.PerformInput) (*work
 // pauses in real time after a failure.
 func (w *world) writer() *activities.Mirror {
 	if w.rows.Down() {
-		m := activities.NewMirror(w.rows.tap(), discard)
+		m := activities.NewMirrorTelling(w.rows.tap(), discard, 0)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.spares = append(w.spares, m)
@@ -191,7 +191,7 @@ func (w *world) renewMirror() {
 	if w.mirror != nil {
 		w.spares = append(w.spares, w.mirror)
 	}
-	w.mirror = activities.NewMirror(w.rows.tap(), discard)
+	w.mirror = activities.NewMirrorTelling(w.rows.tap(), discard, 0)
 }
 
 // clear ends what a life leaves behind.

@@ -78,6 +78,10 @@ func planted() []mutant {
 		ofCounters, ofOccurrences, ofDecisions, ofCommands,
 		ofWorkflow, ofArrivals, ofAttempts, ofPerformers, ofAgent, ofMirror, ofStore, ofFacade,
 		ofRecords, ofChanges, ofBatch, ofSubmission,
+		ofEntities,
+		ofPublishing,
+		ofVisits, ofWalks,
+		ofNodeActions, ofClusters, ofPlaybooks,
 		ofYDB,
 	} {
 		all = append(all, list...)

@@ -33,6 +33,26 @@ var ofAgent = []mutant{
 		edits: alone("agent/local.go", "\tif len(said) == 0 {\n", "\tif true {\n"),
 	},
 	{
+		name: "agent-given-again-untold", requirement: "R-16", tests: ofNodes,
+		why:   "an id that the agent has used long ago waits in the core for ever, and the node with it",
+		edits: alone("agent/queue/write.go", "\t\t\tif err := put(ctx, tx, have); err != nil {\n\t\t\t\treturn err\n\t\t\t}\n", ""),
+	},
+	{
+		name: "agent-request-cancelled-fails", requirement: "issue 6, cancel", tests: ofNodes,
+		why:   "a request that is cancelled while its answer comes counts as a failure of its stage",
+		edits: alone("agent/kind/http.go", "(err != nil || reply.Broken != nil) && ctx.Err() != nil", "err != nil && ctx.Err() != nil"),
+	},
+	{
+		name: "agent-request-any-answer", requirement: "issue 6", tests: ofNodes,
+		why:   "a request that is answered with an error is DONE",
+		edits: alone("agent/kind/http.go", "reply.Status >= 200 && reply.Status <= 299", "reply.Status >= 200"),
+	},
+	{
+		name: "agent-up-by-any-answer", requirement: "R-12", tests: ofNodes,
+		why:   "a node whose service says that it does not work is given work",
+		edits: alone("agent/health.go", "reply.StatusCode < 200 || reply.StatusCode > 299", "reply.StatusCode < 200"),
+	},
+	{
 		name: "agent-socket-for-all", requirement: "issue 6", tests: ofNodes,
 		why:   "any user of the node schedules on it",
 		edits: alone("agent/local.go", "os.Chmod(path, 0o600)", "os.Chmod(path, 0o666)"),

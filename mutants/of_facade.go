@@ -46,9 +46,24 @@ var ofFacade = []mutant{
 		edits: alone("starter/mirrored.go", `s.condition(a, life.ConditionMirrored, "STORE_UNAVAILABLE", "the store does not show this yet; it will")`, ""),
 	},
 	{
-		name: "row-of-create-not-asked-for", requirement: "F5", tests: facade,
+		name: "row-of-create-not-tried-again", requirement: "F5", tests: facade,
 		why:   "an action created while the store was down is in no list until it runs",
-		edits: alone("starter/mirrored.go", "\ts.askForRow(ctx, a.GetMeta().GetId(), \"\")\n", ""),
+		edits: alone("starter/mirrored.go", "\t\t\ts.late.add(write, row)\n", ""),
+	},
+	{
+		name: "row-of-create-not-asked-for", requirement: "F5", tests: facade,
+		why:   "a facade that stops takes rows along that the store did not take",
+		edits: alone("starter/laterows.go", "\tfor _, late := range left {", "\tfor _, late := range left[:0] {"),
+	},
+	{
+		name: "late-row-of-a-closed-run", requirement: "M-61", tests: facade,
+		why:   "a row that comes late shows an action that has ended",
+		edits: alone("starter/mirrored.go", "return seen.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil", "return seen.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_UNSPECIFIED, nil"),
+	},
+	{
+		name: "late-rows-burden-temporal", requirement: "F5", tests: facade,
+		why:   "a store that is down costs Temporal a signal and an activity for each action, and all are late",
+		edits: alone("starter/laterows.go", "if l.closed || len(l.waiting) >= lateKept {", "if l.closed || len(l.waiting) >= 0 {"),
 	},
 	{
 		name: "row-of-command-out-of-order", requirement: "M-61", tests: facade,

@@ -11,12 +11,22 @@ var ofMirror = []mutant{
 	{
 		name: "failed-rows-dropped", requirement: "F5", tests: attempts,
 		why:   "after an outage of the store lists are wrong for ever",
-		edits: alone("activities/mirror.go", "\t\t\tm.put(w.row, nil, w.since)\n", "\t\t\t_ = w\n"),
+		edits: alone("activities/mirror.go", "\t\t\t\tm.put(w.row, w.since, w.done...)\n", "\t\t\t\t_ = w\n"),
+	},
+	{
+		name: "told-together-while-down", requirement: "F5", tests: attempts,
+		why:   "while the store is down attempts end in bursts, and others are late",
+		edits: alone("activities/mirror.go", "case down && m.tells > 0:", "case down && m.tells < 0:"),
+	},
+	{
+		name: "down-for-ever", requirement: "F5", tests: attempts,
+		why:   "after an outage each action costs an activity more",
+		edits: alone("activities/mirror.go", "\t\tm.down = nil\n", ""),
 	},
 	{
 		name: "store-retried-without-pause", requirement: "F5", tests: attempts,
 		why:   "a store that is down is hammered",
-		edits: alone("activities/mirror.go", "mirrorPause = 500 * time.Millisecond", "mirrorPause = 5 * time.Millisecond"),
+		edits: alone("activities/pace.go", "mirrorPause = 500 * time.Millisecond", "mirrorPause = 5 * time.Millisecond"),
 	},
 	{
 		name: "close-leaves-rows", requirement: "F5", tests: attempts,

@@ -102,6 +102,11 @@ var ofWorkflow = []mutant{
 		edits: alone("workflows/perform.go", "action.PerformTimeout(in.GetSpec().GetAction()) + performMargin,", "action.PerformTimeout(in.GetSpec().GetAction()) + 0*performMargin,"),
 	},
 	{
+		name: "lost-attempt-taken-for-the-one-before", requirement: "M-38", tests: runs,
+		why:   "an attempt whose worker was lost after one that failed is made again under its number and not counted",
+		edits: alone("workflows/perform.go", "; ok && !lost {", "; ok && (lost || !lost) {"),
+	},
+	{
 		name: "interruption-forgets-heartbeats", requirement: "M-55", tests: runs,
 		why:   "failures before a lost worker are forgotten",
 		edits: alone("workflows/perform.go", "\t\t\tleft = details\n", "\t\t\tleft = nil\n"),

@@ -17,32 +17,47 @@ var ofYDB = []mutant{
 	{
 		name: "ydb-row-without-revision-check", requirement: "M-61", tests: ydbRules,
 		why:   "a late write overwrites a newer row",
-		edits: alone(ydbStatements, "COALESCE(r.revision > t.revision, true)", "COALESCE(r.revision > \"\"u, true)"),
+		edits: alone(ydbStatements, "COALESCE(r.revision > t.revision, false)", "COALESCE(r.revision > \"\"u, false)"),
 	},
 	{
 		name: "ydb-equal-revision-applied", requirement: "M-61", tests: ydbRules,
 		why:   "a doubled write seems to have applied twice",
-		edits: alone(ydbStatements, "COALESCE(r.revision > t.revision, true)", "COALESCE(r.revision >= t.revision, true)"),
+		edits: alone(ydbStatements, "COALESCE(r.revision > t.revision, false)", "COALESCE(r.revision >= t.revision, false)"),
 	},
 	{
 		name: "ydb-expired-tombstone-refuses", requirement: "design, The mirror row", tests: ydbRules,
 		why:   "whether a write applies depends on when the purge ran",
-		edits: alone(ydbStatements, "OR COALESCE(t.expire_at <= $now, false) AS applies`", "OR COALESCE(t.expire_at <= $now AND false, false) AS applies`"),
+		edits: alone(ydbStatements, "t.revision IS NULL OR COALESCE(t.expire_at <= $now, false) THEN true", "t.revision IS NULL OR COALESCE(t.expire_at <= $now AND false, false) THEN true"),
 	},
 	{
 		name: "ydb-insert-over-a-live-row", requirement: "design, The mirror row", tests: ydbRules,
 		why:   "a facade's late first row hides all that happened since",
-		edits: alone(ydbStatements, "COALESCE(t.tombstone AND (t.expire_at", "COALESCE((NOT t.tombstone OR t.expire_at"),
+		edits: alone(ydbStatements, "COALESCE(t.tombstone AND t.chain != r.chain, false)", "COALESCE(NOT t.tombstone OR t.chain != r.chain, false)"),
 	},
 	{
 		name: "ydb-insert-revives-own-tombstone", requirement: "M-61", tests: ydbRules,
 		why:   "a facade's late first row brings a finished action back into lists",
-		edits: alone(ydbStatements, "OR t.chain != r.chain)", "OR t.chain >= \"\"u)"),
+		edits: alone(ydbStatements, "COALESCE(t.tombstone AND t.chain != r.chain, false)", "COALESCE(t.tombstone AND t.chain >= \"\"u, false)"),
 	},
 	{
 		name: "ydb-insert-forgets-the-tombstone", requirement: "M-61", tests: ydbRules,
 		why:   "a late row of the old incarnation overwrites the new one's first",
 		edits: alone(ydbStatements, "ELSE COALESCE(t.revision, r.revision)", "ELSE COALESCE(r.revision, t.revision)"),
+	},
+	{
+		name: "ydb-put-keeps-the-revision", requirement: "M-61", tests: ydbRules,
+		why:   "a row seems as old as what it replaced, and an older one that comes late replaces it",
+		edits: alone(ydbStatements, "WHEN NOT r.inserts OR COALESCE(t.expire_at <= $now, false) THEN r.revision", "WHEN COALESCE(t.expire_at <= $now, false) THEN r.revision"),
+	},
+	{
+		name: "ydb-statement-for-each-row", requirement: "F5", tests: ydbTests,
+		why:   "a group of rows takes as many round trips as it has rows: with a slow server they queue up",
+		edits: alone("store/ydb/writer.go", "weights[n]+weight > groupBytes", "weights[n]+weight > 0"),
+	},
+	{
+		name: "ydb-rows-wait-for-slow-statements", requirement: "F5", tests: ydbTests,
+		why:   "while the server is slow a row waits for one statement and is written by the next",
+		edits: alone("store/ydb/store.go", "Slow: slowWriters,", "Slow: slowWriters / slowWriters,"),
 	},
 	{
 		name: "ydb-deletion-forgotten", requirement: "M-60", tests: ydbRules,

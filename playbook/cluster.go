@@ -24,16 +24,20 @@ var (
 	ErrReused = errors.New("the request_id was used for another request")
 	// ErrUnfinished: the node has unfinished actions.
 	ErrUnfinished = errors.New("the node has unfinished actions")
-	// ErrFull: too much is unfinished for one cluster.
-	ErrFull = errors.New("the cluster has as many unfinished actions as it can hold")
+	// ErrFull: one cluster cannot hold so many nodes, or so much that is unfinished.
+	ErrFull = errors.New("the cluster has as many nodes or unfinished actions as it can hold")
 	// ErrMalformed: the command says nothing that is known.
 	ErrMalformed = errors.New("the command is malformed")
 )
 
 const (
-	// MaxUnfinishedBytes bounds the state of a cluster, which Temporal carries as one
-	// payload of at most 2 MiB.
-	MaxUnfinishedBytes = 1 << 20
+	// MaxUnfinishedBytes bounds the unfinished actions in the state of a cluster, which
+	// Temporal carries as one payload of at most 2 MiB.
+	MaxUnfinishedBytes = 512 << 10
+	// MaxNodesBytes is the nodes' part.
+	MaxNodesBytes = 512 << 10
+	// nodeBytes is what is known of a node, beside its name and labels.
+	nodeBytes = 200
 	// remembered is how many commands' ids are kept.
 	remembered = 100
 )
@@ -68,7 +72,7 @@ func Apply(s *workflowv1.ClusterState, c *workflowv1.ClusterCommand, now time.Ti
 	case *workflowv1.ClusterCommand_Nudge_:
 		s.WantedAll = true // whose cycle tells all playbooks again
 	case *workflowv1.ClusterCommand_Register:
-		r.Node = Register(s, command.Register)
+		r.Node, err = Register(s, command.Register)
 	case *workflowv1.ClusterCommand_Remove:
 		changed, err = remove(s, command.Remove, now)
 	default:
@@ -98,6 +102,12 @@ func schedule(s *workflowv1.ClusterState, c *workflowv1.ClusterCommand_Schedule,
 	}
 	if size := unfinishedBytes(s) + proto.Size(c); size > MaxUnfinishedBytes {
 		return nil, nil, ErrFull
+	}
+	for _, wanted := range c.GetActions() {
+		have := Find(s, wanted.GetId()).GetAction()
+		if have != nil && wanted.GetPlaybook() != "" && have.GetPlaybook() != wanted.GetPlaybook() {
+			return nil, nil, ErrExists // somebody else's; the playbook tries again when it has ended
+		}
 	}
 	forgetStages(s, c.GetActions())
 	var first *gnomonv1.NodeAction
@@ -197,18 +207,37 @@ func conclude(a *gnomonv1.NodeAction, state gnomonv1.NodeAction_State, reason st
 }
 
 // Register makes a node known or replaces its labels. What is known of its agent stays.
-func Register(s *workflowv1.ClusterState, n *gnomonv1.Node) *gnomonv1.Node {
+// It fails with ErrFull if the cluster cannot hold that.
+func Register(s *workflowv1.ClusterState, n *gnomonv1.Node) (*gnomonv1.Node, error) {
+	have := node(s, n.GetName())
+	if !fits(s, have, n) {
+		return nil, ErrFull
+	}
 	s.Wanted = true
-	if have := node(s, n.GetName()); have != nil {
+	if have != nil {
 		have.Node.Labels, have.News = n.GetLabels(), true
-		return have.GetNode()
+		return have.GetNode(), nil
 	}
 	added := &workflowv1.NodeRecord{Node: &gnomonv1.Node{Name: n.GetName(), Labels: n.GetLabels()}, News: true}
 	s.Nodes = append(s.GetNodes(), added)
 	slices.SortFunc(s.GetNodes(), func(a, b *workflowv1.NodeRecord) int {
 		return compareNames(a.GetNode().GetName(), b.GetNode().GetName())
 	})
-	return added.GetNode()
+	return added.GetNode(), nil
+}
+
+// fits says whether the cluster can hold a node in the place of the one it has, if any.
+func fits(s *workflowv1.ClusterState, have *workflowv1.NodeRecord, n *gnomonv1.Node) bool {
+	known := func(n *gnomonv1.Node) int {
+		return nodeBytes + proto.Size(&gnomonv1.Node{Name: n.GetName(), Labels: n.GetLabels()})
+	}
+	size, count := known(n), 1
+	for _, other := range s.GetNodes() {
+		if other != have {
+			size, count = size+known(other.GetNode()), count+1
+		}
+	}
+	return count <= MaxNodes && size <= MaxNodesBytes
 }
 
 func compareNames(a, b string) int {

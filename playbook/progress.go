@@ -49,7 +49,7 @@ func Start(p *gnomonv1.Playbook, now time.Time) *workflowv1.PlaybookState {
 	}
 	p.Status = status
 	p.CreateTime, p.UpdateTime = timestamppb.New(now), timestamppb.New(now)
-	return &workflowv1.PlaybookState{Playbook: p}
+	return &workflowv1.PlaybookState{Playbook: p, Version: Version}
 }
 
 // Next moves the playbook as far as it goes without learning anything new, and says
@@ -83,9 +83,25 @@ func Next(s *workflowv1.PlaybookState, now time.Time) Step {
 
 // StageNodes tells which nodes the current stage works on. They are fixed from then on
 // and taken in the order of their names.
+//
+// With more than the playbook can hold the stage is UNSUCCESSFUL and begins nothing: one
+// that names its nodes was refused before, but how many have a label shows only now.
 func StageNodes(s *workflowv1.PlaybookState, nodes []string) {
+	p, stage := s.GetPlaybook(), s.GetPlaybook().GetStages()[s.GetStage()]
+	is := p.GetStatus().GetStages()[s.GetStage()]
 	s.NodesKnown, s.Waiting = true, slices.Compact(slices.Sorted(slices.Values(nodes)))
-	s.GetPlaybook().GetStatus().GetStages()[s.GetStage()].Waiting = uint32(len(s.GetWaiting()))
+	size := statusBytes(p.GetId(), int(s.GetStage()), s.GetWaiting())
+	for i, before := range p.GetStatus().GetStages()[:s.GetStage()] {
+		for _, a := range before.GetActions() {
+			size += statusBytes(p.GetId(), i, []string{a.GetNode()})
+		}
+	}
+	if n := len(s.GetWaiting()); n > MaxNodes || size > MaxStatusBytes {
+		p.Status.Reason = fmt.Sprintf("stage %s: %d nodes are more than the playbook can hold", stage.GetName(), n)
+		is.Failures = stage.GetAllowedFailures() + 1
+		s.NeverBegun, s.Waiting = is.GetFailures(), nil
+	}
+	is.Waiting = uint32(len(s.GetWaiting()))
 }
 
 // Choose returns the names of the cluster's nodes that a stage works on. Nodes it names

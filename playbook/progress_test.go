@@ -161,6 +161,29 @@ func TestTimeout(t *testing.T) {
 	require.Contains(t, s.GetPlaybook().GetStatus().GetReason(), "longer than 1m0s")
 }
 
+// A stage that goes on after failures, or allows as many as it has nodes, begins nothing
+// after its time either.
+func TestTimeoutBeginsNothing(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*gnomonv1.PlaybookStage){
+		"continue": func(p *gnomonv1.PlaybookStage) { p.OnFailure = gnomonv1.PlaybookStage_CONTINUE },
+		"allowed":  func(p *gnomonv1.PlaybookStage) { p.AllowedFailures = 3 },
+	} {
+		one := stage("one", "n1", "n2", "n3")
+		one.Parallel, one.Timeout = 1, durationpb.New(time.Minute)
+		change(one)
+		s := start(one, stage("two", "n1"))
+		next(t, s, noon)
+		step, ids := next(t, s, noon.Add(time.Minute))
+		require.Empty(t, ids, name)
+		require.Equal(t, []string{"p.0.n1"}, step.Cancel, name)
+		tell(s, gnomonv1.NodeAction_CANCELLED, "p.0.n1")
+		_, ids = next(t, s, noon.Add(time.Minute))
+		require.Equal(t, []string{"p.1.n1"}, ids, "%s: on to the next stage, without n2 and n3", name)
+		require.EqualValues(t, 3, s.GetPlaybook().GetStatus().GetStages()[0].GetFailures(), name)
+	}
+}
+
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	byLabel := stage("one")

@@ -69,8 +69,13 @@ func Tell(actions []*gnomonv1.NodeAction) []Told {
 	return all
 }
 
+// toldAtOnce bounds one signal, which Temporal takes up to 2 MiB of.
+const toldAtOnce = 1000
+
 func tell(all []Told, name string, a *workflowv1.PlaybookProgress_Action) []Told {
-	i := slices.IndexFunc(all, func(t Told) bool { return t.Playbook == name })
+	i := slices.IndexFunc(all, func(t Told) bool {
+		return t.Playbook == name && len(t.Progress.GetActions()) < toldAtOnce
+	})
 	if i < 0 {
 		i = len(all)
 		all = append(all, Told{Playbook: name, Progress: &workflowv1.PlaybookProgress{}})
@@ -80,5 +85,5 @@ func tell(all []Told, name string, a *workflowv1.PlaybookProgress_Action) []Told
 }
 
 func progressOf(a *gnomonv1.NodeAction) *workflowv1.PlaybookProgress_Action {
-	return &workflowv1.PlaybookProgress_Action{Id: a.GetId(), Node: a.GetNode(), State: a.GetState(), Reason: a.GetReason()}
+	return &workflowv1.PlaybookProgress_Action{Id: a.GetId(), Node: a.GetNode(), State: a.GetState()}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
 	"gnomon/rule"
@@ -14,8 +14,10 @@ import (
 
 // Limits of the contract.
 const (
-	MaxStages     = 100
-	MaxNodes      = 10_000
+	MaxStages = 100
+	// MaxNodes is how many nodes a cluster and a stage may have: what their workflows
+	// carry is one payload of at most 2 MiB.
+	MaxNodes      = 2_000
 	MaxVariables  = 64
 	MaxPlaybookID = 100
 	MaxNodeName   = 90
@@ -28,8 +30,11 @@ const (
 	// MaxTimeout bounds one action, MaxStageTimeout one stage.
 	MaxTimeout      = 24 * time.Hour
 	MaxStageTimeout = 365 * 24 * time.Hour
-	// MaxBytes is the greatest size of a playbook as it is stored.
+	// MaxBytes is the greatest size of a playbook as JSON.
 	MaxBytes = 256 << 10
+	// MaxStatusBytes bounds what a playbook's status says of its actions, those of all
+	// stages together, as JSON: with the definition it stays well below Temporal's 2 MiB.
+	MaxStatusBytes = 1 << 20
 )
 
 // ValidateAction returns all that is wrong with a node action that a caller sent, in
@@ -87,10 +92,31 @@ func Validate(p *gnomonv1.Playbook) []rule.Violation {
 	}
 	v.Labels("labels", p.GetLabels())
 	who(&v, "requested_by", p.GetRequestedBy())
-	if size := proto.Size(p); size > MaxBytes {
-		v.Add("stages", rule.TooLong, "the playbook is %d bytes encoded, at most %d are allowed", size, MaxBytes)
+	text, err := protojson.Marshal(p)
+	switch {
+	case err != nil:
+		v.Add("stages", rule.InvalidCharacter, "the playbook is not all UTF-8")
+	case len(text) > MaxBytes:
+		v.Add("stages", rule.TooLong, "the playbook is %d bytes as JSON, at most %d are allowed", len(text), MaxBytes)
+	}
+	size := 0
+	for i, stage := range p.GetStages() {
+		size += statusBytes(p.GetId(), i, stage.GetNodes())
+	}
+	if size > MaxStatusBytes {
+		v.Add("stages", rule.TooMany, "the status of all their actions would be %d bytes, at most %d are allowed: use fewer nodes or stages in one playbook", size, MaxStatusBytes)
 	}
 	return v
+}
+
+// statusBytes is what the actions of a stage take in the playbook's status at most.
+func statusBytes(id string, stage int, nodes []string) int {
+	const around = len(`{"id": "", "node": "", "state": "PENDING_SCHEDULE"}, `)
+	size := 0
+	for _, node := range nodes {
+		size += around + len(ActionID(id, stage, node)) + len(node)
+	}
+	return size
 }
 
 func validateStage(v *rule.Violations, field string, stage *gnomonv1.PlaybookStage, declared map[string]string) {

@@ -2,6 +2,7 @@ package playbook
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -41,7 +42,7 @@ func Settings(s *workflowv1.ClusterSettings) *workflowv1.ClusterSettings {
 
 // NextCycle says when the next cycle is to begin: now, if it is wanted or a node has
 // news; while actions are unfinished, an interval after the last; else at the slow round
-//
+// . A node that did not answer is asked again when its time has come.
 func NextCycle(s *workflowv1.ClusterState, now time.Time) time.Time {
 	set := Settings(s.GetSettings())
 	if s.GetWanted() || s.GetWantedAll() || slices.ContainsFunc(s.GetNodes(), (*workflowv1.NodeRecord).GetNews) {
@@ -52,6 +53,11 @@ func NextCycle(s *workflowv1.ClusterState, now time.Time) time.Time {
 		last := s.GetLastCycle().GetStartTime().AsTime()
 		if soon := last.Add(set.GetInterval().AsDuration()); soon.Before(next) {
 			next = soon
+		}
+	}
+	for _, n := range s.GetNodes() {
+		if again := n.GetNotBefore().AsTime(); n.GetFailures() > 0 && again.Before(next) {
+			next = again
 		}
 	}
 	if len(s.GetNodes()) == 0 && len(s.GetUnfinished()) == 0 && len(s.GetSettled()) == 0 {
@@ -65,7 +71,8 @@ func NextCycle(s *workflowv1.ClusterState, now time.Time) time.Time {
 
 // BeginCycle begins a cycle and returns the nodes it visits, by name: those with news or
 // unfinished actions, and all on a nudge and on the slow round. A node that did not answer
-// is left out for a while, so that its silence does not slow every cycle; news ends that.
+// is left out for a while, so that its silence does not slow every cycle, and asked again
+// then; news ends that.
 func BeginCycle(s *workflowv1.ClusterState, now time.Time) []string {
 	set := Settings(s.GetSettings())
 	all := s.GetWantedAll() || !now.Before(s.GetLastRound().AsTime().Add(set.GetSlowInterval().AsDuration()))
@@ -81,7 +88,7 @@ func BeginCycle(s *workflowv1.ClusterState, now time.Time) []string {
 	var visited []string
 	for _, n := range s.GetNodes() {
 		name := n.GetNode().GetName()
-		if all || n.GetNews() || busy[name] && !now.Before(n.GetNotBefore().AsTime()) {
+		if all || n.GetNews() || (busy[name] || n.GetFailures() > 0) && !now.Before(n.GetNotBefore().AsTime()) {
 			n.News = false
 			visited = append(visited, name)
 		}
@@ -175,7 +182,8 @@ func Pushed(s *workflowv1.ClusterState, ids []string, r *workflowv1.AgentPushRes
 func Failed(s *workflowv1.ClusterState, name string, err error, now time.Time) {
 	text := err.Error()
 	if len(text) > maxError {
-		text = text[:maxError]
+		// A cut letter would be no UTF-8, which no payload takes.
+		text = strings.ToValidUTF8(text[:maxError], "")
 	}
 	if len(s.GetLastCycle().GetErrors()) < maxErrors {
 		s.LastCycle.Errors = append(s.GetLastCycle().GetErrors(), &gnomonv1.Cycle_NodeError{Node: name, Message: text})

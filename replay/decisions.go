@@ -25,6 +25,7 @@ type decisions struct {
 
 	timers     []time.Duration
 	activities map[string][]proto.Message
+	signals    []proto.Message // to other workflows
 	end        proto.Message
 	next       *commonpb.Payloads // what the next run was handed
 }
@@ -76,6 +77,14 @@ func (o *outbound) ExecuteActivity(ctx workflow.Context, name string, args ...an
 	return o.Next.ExecuteActivity(ctx, name, args...)
 }
 
+// SignalExternalWorkflow implements interceptor.WorkflowOutboundInterceptor.
+func (o *outbound) SignalExternalWorkflow(ctx workflow.Context, id, run, name string, arg any) workflow.Future {
+	if m, ok := arg.(proto.Message); ok {
+		o.decisions.signals = append(o.decisions.signals, proto.Clone(m))
+	}
+	return o.Next.SignalExternalWorkflow(ctx, id, run, name, arg)
+}
+
 // NewTimerWithOptions implements interceptor.WorkflowOutboundInterceptor.
 func (o *outbound) NewTimerWithOptions(ctx workflow.Context, sleep time.Duration, options workflow.TimerOptions) workflow.Future {
 	o.decisions.timers = append(o.decisions.timers, sleep)
@@ -100,6 +109,8 @@ func (d *decisions) compareEvent(e *historypb.HistoryEvent) error {
 	case e.GetActivityTaskScheduledEventAttributes() != nil:
 		a := e.GetActivityTaskScheduledEventAttributes()
 		return d.compareActivity(a.GetActivityType().GetName(), a.GetInput())
+	case e.GetSignalExternalWorkflowExecutionInitiatedEventAttributes() != nil:
+		return d.compareSignal(e.GetSignalExternalWorkflowExecutionInitiatedEventAttributes().GetInput())
 	case e.GetWorkflowExecutionCompletedEventAttributes() != nil:
 		return d.compareEnd(e.GetWorkflowExecutionCompletedEventAttributes().GetResult())
 	case e.GetWorkflowExecutionContinuedAsNewEventAttributes() != nil:
@@ -121,8 +132,9 @@ func (d *decisions) compareTimer(recorded time.Duration) error {
 }
 
 func (d *decisions) compareActivity(name string, input *commonpb.Payloads) error {
-	if name == periodic.ActivityName {
-		return nil // it is told nothing
+	switch name {
+	case periodic.ActivityName, workflowv1.ClusterNodesActivity, workflowv1.CountEntitiesActivity:
+		return nil // it is told nothing, or the name of a cluster or a type, which never changes
 	}
 	recorded := inputOf(name)
 	if recorded == nil {
@@ -143,6 +155,21 @@ func (d *decisions) compareActivity(name string, input *commonpb.Payloads) error
 	return fmt.Errorf("%s was recorded with another input (-recorded +decided):\n%s", name, difference(recorded, d.activities[name][0]))
 }
 
+// compareSignal compares what another workflow is told.
+func (d *decisions) compareSignal(input *commonpb.Payloads) error {
+	recorded := &workflowv1.PlaybookProgress{}
+	if err := read(input, recorded); err != nil {
+		return err
+	}
+	for n, decided := range d.signals {
+		if same(decided, recorded) {
+			d.signals = d.signals[n+1:]
+			return nil
+		}
+	}
+	return fmt.Errorf("this signal was recorded, decided is none of the kind: %v", recorded)
+}
+
 // inputOf is an empty input of an activity, nil if there is none of this name.
 func inputOf(name string) proto.Message {
 	switch name {
@@ -158,6 +185,30 @@ func inputOf(name string) proto.Message {
 		return &workflowv1.ProcessBatchInput{}
 	case workflowv1.NotifyBatchActivity:
 		return &workflowv1.NotifyBatchInput{}
+	case workflowv1.AskStagesActivity:
+		return &workflowv1.AskInput{}
+	case workflowv1.ProcessActivity:
+		return &workflowv1.VisitInput{}
+	case workflowv1.PublishSavedActivity:
+		return &workflowv1.PublishSavedInput{}
+	case workflowv1.MirrorQueueActivity:
+		return &workflowv1.MirrorQueueInput{}
+	case workflowv1.RewalkPageActivity:
+		return &workflowv1.RewalkPageInput{}
+	case workflowv1.StoreRewalkActivity:
+		return &workflowv1.StoreRewalkInput{}
+	case workflowv1.AgentSyncActivity:
+		return &workflowv1.AgentSyncInput{}
+	case workflowv1.AgentPushActivity:
+		return &workflowv1.AgentPushInput{}
+	case workflowv1.AgentCancelActivity:
+		return &workflowv1.AgentCancelInput{}
+	case workflowv1.MirrorNodesActivity:
+		return &workflowv1.MirrorNodesInput{}
+	case workflowv1.MirrorPlaybookActivity:
+		return &workflowv1.MirrorPlaybookInput{}
+	case workflowv1.ClusterCommandActivity:
+		return &workflowv1.ClusterCommandInput{}
 	default:
 		return nil
 	}
@@ -166,6 +217,9 @@ func inputOf(name string) proto.Message {
 var errNoEnd = errors.New("this end was recorded, decided is none")
 
 func (d *decisions) compareEnd(p *commonpb.Payloads) error {
+	if d.end == nil && len(p.GetPayloads()) == 0 {
+		return nil // an entity's run has no result
+	}
 	if d.end == nil {
 		return errNoEnd
 	}
@@ -189,6 +243,14 @@ func (d *decisions) compareNext(workflowType string, p *commonpb.Payloads) error
 		return d.compareState(p, &workflowv1.ActionState{}, &workflowv1.ActionState{})
 	case workflowv1.BatchWorkflow:
 		return d.compareState(p, &workflowv1.BatchState{}, &workflowv1.BatchState{})
+	case workflowv1.EntityWorkflow:
+		return d.compareState(p, &workflowv1.EntityState{}, &workflowv1.EntityState{})
+	case workflowv1.RewalkWorkflow:
+		return d.compareState(p, &workflowv1.RewalkState{}, &workflowv1.RewalkState{})
+	case workflowv1.ClusterWorkflow:
+		return d.compareState(p, &workflowv1.ClusterState{}, &workflowv1.ClusterState{})
+	case workflowv1.PlaybookWorkflow:
+		return d.compareState(p, &workflowv1.PlaybookState{}, &workflowv1.PlaybookState{})
 	case periodic.WorkflowName:
 		var recorded, decided periodic.State
 		if err := errors.Join(read(p, &recorded), read(d.next, &decided)); err != nil {

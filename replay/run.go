@@ -21,13 +21,16 @@ import (
 // texts for people may differ. More are interceptors that a worker may have beside those
 // of package workflows.
 func Run(h *historypb.History, more ...interceptor.WorkerInterceptor) error {
-	return run(h, register, more...)
+	return RunWith(workflows.Options{}, h, more...)
 }
 
-// register registers the workflows as they are now.
-func register(r worker.WorkflowRegistry) {
-	workflows.New(workflows.Options{}).Register(r)
-	r.RegisterWorkflowWithOptions(periodic.Reconcile, workflow.RegisterOptions{Name: periodic.WorkflowName})
+// RunWith is Run by a worker with other options than those that made the history, which
+// may differ (docs/changing-workflows.md).
+func RunWith(o workflows.Options, h *historypb.History, more ...interceptor.WorkerInterceptor) error {
+	return run(h, func(r worker.WorkflowRegistry) {
+		workflows.New(o).Register(r)
+		r.RegisterWorkflowWithOptions(periodic.Reconcile, workflow.RegisterOptions{Name: periodic.WorkflowName})
+	}, more...)
 }
 
 // run replays with the workflows that register knows.

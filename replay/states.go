@@ -15,6 +15,8 @@ import (
 	gnomonv1 "gnomon/api/gnomon/v1"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 	"gnomon/batch"
+	"gnomon/entity"
+	"gnomon/playbook"
 )
 
 // How a recording ends, beside the name of the Status.State that the run ended in.
@@ -171,6 +173,17 @@ func (s State) Path() string {
 	if strings.HasPrefix(s.Name, Batch) {
 		return filepath.Join("testdata", Batch, fmt.Sprintf("v%d", batch.Version), s.Name+Extension)
 	}
+	if strings.HasPrefix(s.Name, Entity) {
+		return filepath.Join("testdata", Entity, fmt.Sprintf("v%d", entity.Version), s.Name+Extension)
+	}
+	if strings.HasPrefix(s.Name, Rewalk) {
+		return filepath.Join("testdata", Rewalk, fmt.Sprintf("v%d", entity.Version), s.Name+Extension)
+	}
+	for _, kind := range []string{Cluster, Playbook} {
+		if strings.HasPrefix(s.Name, kind) {
+			return filepath.Join("testdata", kind, fmt.Sprintf("v%d", playbook.Version), s.Name+Extension)
+		}
+	}
 	return filepath.Join("testdata", fmt.Sprintf("v%d", life.Version), s.Name+Extension)
 }
 
@@ -194,14 +207,26 @@ func (s State) Check(h *historypb.History) error {
 
 // result is the name of the state that a run ended in.
 func result(h *historypb.History, p *commonpb.Payloads) (string, error) {
-	if h.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName() == workflowv1.BatchWorkflow {
+	switch h.GetEvents()[0].GetWorkflowExecutionStartedEventAttributes().GetWorkflowType().GetName() {
+	case workflowv1.EntityWorkflow:
+		return Quiet, nil
+	case workflowv1.RewalkWorkflow:
+		st := &gnomonv1.Rewalk{}
+		err := read(p, st)
+		return st.GetState().String(), err
+	case workflowv1.BatchWorkflow:
 		st := &gnomonv1.BatchStatus{}
 		err := read(p, st)
 		return st.GetState().String(), err
+	case workflowv1.PlaybookWorkflow:
+		st := &gnomonv1.PlaybookStatus{}
+		err := read(p, st)
+		return st.GetState().String(), err
+	default:
+		st := &gnomonv1.Status{}
+		err := read(p, st)
+		return st.GetState().String(), err
 	}
-	st := &gnomonv1.Status{}
-	err := read(p, st)
-	return st.GetState().String(), err
 }
 
 // ending is how a history ends.

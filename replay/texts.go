@@ -3,6 +3,7 @@ package replay
 import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
@@ -38,7 +39,40 @@ func textless(m proto.Message) proto.Message {
 	if in, ok := m.(*workflowv1.ProcessBatchInput); ok {
 		in.Reason = ""
 	}
+	if ofNodes(m) {
+		eraseReasons(m.ProtoReflect())
+	}
 	return m
+}
+
+// ofNodes says whether a message is of clusters or playbooks.
+func ofNodes(m proto.Message) bool {
+	switch m.(type) {
+	case *workflowv1.ClusterState, *workflowv1.MirrorNodesInput, *workflowv1.AgentCancelInput,
+		*workflowv1.PlaybookState, *workflowv1.MirrorPlaybookInput, *workflowv1.ClusterCommandInput, *gnomonv1.PlaybookStatus:
+		return true
+	default:
+		return false
+	}
+}
+
+// eraseReasons erases what such messages say for people, wherever it is in them.
+func eraseReasons(m protoreflect.Message) {
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.IsMap():
+		case f.IsList() && f.Message() != nil:
+			for i := range v.List().Len() {
+				eraseReasons(v.List().Get(i).Message())
+			}
+		case f.IsList():
+		case f.Message() != nil:
+			eraseReasons(v.Message())
+		case f.Name() == "reason" || f.Name() == "cancel_reason" || f.FullName() == "gnomon.v1.Cycle.NodeError.message":
+			m.Clear(f)
+		}
+		return true
+	})
 }
 
 // batchStatus is the BatchStatus within what a workflow decides.

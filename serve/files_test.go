@@ -23,6 +23,8 @@ func TestFilesAreReadFirst(t *testing.T) {
 	}{
 		{serve.Worker("test"), "--dns-zones", `DNS zones: ` + bad + `: `},
 		{serve.Worker("test"), "--notifications", `notifications: ` + bad + `: `},
+		{serve.Worker("test"), "--stages", `stages: ` + bad + `: line 1: what: is no field there is`},
+		{serve.Starter("test"), "--stages", `stages: ` + bad + `: line 1: what: is no field there is`},
 		{serve.Starter("test"), "--dns-zones", `DNS zones: ` + bad + `: `},
 	} {
 		tt.cmd.SetArgs([]string{tt.flag, bad, "--temporal-address", "127.0.0.1:1"})

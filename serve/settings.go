@@ -28,7 +28,7 @@ type settings struct {
 	logLevel                              slog.Level
 	logFormat                             string
 	allowMock                             bool
-	dnsZones                              string
+	dnsZones, stages                      string
 	migrating                             migrating
 	observing                             observing
 	tracing                               *tracing.Tracing
@@ -40,6 +40,7 @@ func (s *settings) flags(cmd *cobra.Command) {
 	s.migrating.flags(cmd)
 	cmd.Flags().BoolVar(&s.allowMock, "allow-mock-actions", false, "accept mock_action; for tests of gnomon only (env GNOMON_ALLOW_MOCK_ACTIONS)")
 	cmd.Flags().StringVar(&s.dnsZones, "dns-zones", "", "file of the DNS zones that batches change, see docs/batches.md; starter and worker need the same zones (env GNOMON_DNS_ZONES)")
+	cmd.Flags().StringVar(&s.stages, "stages", "", "file of the stages of entities, see docs/stages.md; starter and worker need the same stages (env GNOMON_STAGES)")
 }
 
 // connectionFlags say where everything is.
@@ -125,6 +126,9 @@ func (s *settings) options(identity string, log *slog.Logger) (client.Options, e
 	}
 	options.Identity = identity
 	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, reconnecting()...)
+	// The SDK compresses each request by default, which took a sixth of the processor time
+	// of facade and worker for messages of a kilobyte (docs/performance.md).
+	options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	options.Logger = sdklog.NewStructuredLogger(log)
 	options.MetricsHandler = s.observing.handler()
 	return s.tracing.Client(options), nil

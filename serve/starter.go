@@ -11,8 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gnomon/changes"
 	"gnomon/changes/kinds"
 	"gnomon/metrics"
+	"gnomon/stages"
 	"gnomon/starter"
 )
 
@@ -65,7 +67,7 @@ func (s *settings) serve(cmd *cobra.Command, build string, server starter.Server
 	if err != nil {
 		return err
 	}
-	changing, err := kinds.Open(s.dnsZones)
+	changing, declared, err := s.known()
 	if err != nil {
 		return err
 	}
@@ -97,10 +99,11 @@ func (s *settings) serve(cmd *cobra.Command, build string, server starter.Server
 	}
 	defer s.observing.close(log)
 	config := starter.Config{
-		Client: c, Namespace: namespace, TaskQueue: s.taskQueue, Store: rows, Changes: changing,
+		Client: c, Namespace: namespace, TaskQueue: s.taskQueue, Store: rows, Changes: changing, Stages: declared,
 		AllowMockActions: s.allowMock, ApplyTimeout: applyTimeout, Logger: log,
 	}
 	measures := metrics.NewFacade(s.observing.registry)
+	config.Untold = measures.Untold
 	server.Logger, server.Tracing, server.Options = log, s.tracing, measures.ServerOptions()
 	facade, err := facadeOf(config, server)
 	if err != nil {
@@ -124,6 +127,16 @@ func (s *settings) serve(cmd *cobra.Command, build string, server starter.Server
 	case err = <-facade.Failed():
 	}
 	return errors.Join(err, stop(ctx, facade))
+}
+
+// known are the kinds of changes and the stages that callers may name.
+func (s *settings) known() (changes.Set, *stages.Set, error) {
+	declared, err := stages.Declarations(s.stages)
+	if err != nil {
+		return nil, nil, err
+	}
+	changing, err := kinds.Open(s.dnsZones)
+	return changing, declared, err
 }
 
 // stop ends the facade, and what it serves within the time for that.

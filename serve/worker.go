@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 	"gnomon/metrics"
 	"gnomon/notices/channels"
 	"gnomon/reconcile"
+	"gnomon/store/open"
 	"gnomon/worker"
 )
 
@@ -23,6 +26,7 @@ func Worker(build string) *cobra.Command {
 	cfg := worker.Config{Performers: performers.Default(), Build: build}
 	var notifications string
 	var clusters clusterFlags
+	var published PublishFlags
 	cmd := &cobra.Command{
 		Use:     "worker",
 		Short:   "Perform the actions",
@@ -37,7 +41,7 @@ func Worker(build string) *cobra.Command {
 			if cfg.Clusters, err = clusters.settings(); err != nil {
 				return err
 			}
-			return s.work(cmd, cfg, notifications)
+			return s.work(cmd, cfg, notifications, &published)
 		},
 	}
 	s.flags(cmd)
@@ -53,12 +57,14 @@ func Worker(build string) *cobra.Command {
 	f.StringVar(&notifications, "notifications", "", "file of the channels by which people are told of batches, see docs/batches.md; without one they are told in the log (env GNOMON_NOTIFICATIONS)")
 	f.Int32Var(&cfg.BatchAttempts, "batch-attempts", worker.DefaultBatchAttempts, "how often a batch is begun before a person has to review it (env GNOMON_BATCH_ATTEMPTS)")
 	clusters.register(f)
+	published.Register(f)
+	f.DurationVar(&cfg.RetainNodes, "retain-nodes", 90*24*time.Hour, "how long node actions and playbooks are kept after they finished, 0 for ever; their ids may be used again then (env GNOMON_RETAIN_NODES)")
 	notificatorFlags(f, &cfg.Performers.Notificator)
 	return cmd
 }
 
 // work runs the worker until the command's context ends.
-func (s *settings) work(cmd *cobra.Command, cfg worker.Config, notifications string) error {
+func (s *settings) work(cmd *cobra.Command, cfg worker.Config, notifications string, published *PublishFlags) error {
 	ctx := cmd.Context()
 	log, err := s.logger(os.Stderr)
 	if err != nil {
@@ -73,16 +79,11 @@ func (s *settings) work(cmd *cobra.Command, cfg worker.Config, notifications str
 	if asked, err := worker.PerformForParent(cfg.Performers, s.tracing, log); asked {
 		return err
 	}
-	if cfg.Changes, err = kinds.Open(s.dnsZones); err != nil {
-		return err
-	}
-	defer closed(log, "kinds of changes", cfg.Changes)
-	told, err := channels.Open(notifications, log)
+	plugged, err := s.plugIn(ctx, &cfg, notifications, published, log)
+	defer plugged()
 	if err != nil {
 		return err
 	}
-	defer closed(log, "channels", told)
-	cfg.Notices = told.Set
 	if err := s.observing.begin(cfg.Build); err != nil {
 		return err
 	}
@@ -103,6 +104,9 @@ func (s *settings) work(cmd *cobra.Command, cfg worker.Config, notifications str
 	defer s.observing.close(log)
 	cfg.Metrics = metrics.NewWorker(s.observing.registry)
 	cfg.TaskQueue, cfg.Store, cfg.Logger = s.taskQueue, rows, log
+	if open.OneMachine(s.store) {
+		cfg.RateClock = time.Now
+	}
 	w, err := worker.New(c, cfg)
 	if err != nil {
 		return err
@@ -117,6 +121,35 @@ func (s *settings) work(cmd *cobra.Command, cfg worker.Config, notifications str
 	log.Info("The worker stops: it takes no more attempts and gives those that run their grace.", "grace", cfg.StopGrace)
 	w.Stop()
 	return nil
+}
+
+// plugIn opens what an installation plugs into its worker: kinds of changes, channels,
+// stages, and where saved entities are told of. What it gives closes them, also after an
+// error.
+func (s *settings) plugIn(ctx context.Context, cfg *worker.Config, notifications string, published *PublishFlags, log *slog.Logger) (closeAll func(), err error) {
+	var parts []func()
+	closeAll = func() {
+		for _, end := range slices.Backward(parts) {
+			end()
+		}
+	}
+	if cfg.Changes, err = kinds.Open(s.dnsZones); err != nil {
+		return closeAll, err
+	}
+	parts = append(parts, func() { closed(log, "kinds of changes", cfg.Changes) })
+	told, err := channels.Open(notifications, log)
+	if err != nil {
+		return closeAll, err
+	}
+	parts = append(parts, func() { closed(log, "channels", told) })
+	cfg.Notices = told.Set
+	watched, err := OpenStages(ctx, s.stages, published, log)
+	if err != nil {
+		return closeAll, err
+	}
+	parts = append(parts, func() { closed(log, "stages", watched) })
+	cfg.Stages, cfg.Publisher = watched.Set, watched.Publisher
+	return closeAll, nil
 }
 
 // closed closes what has done its work.

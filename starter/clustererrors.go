@@ -40,7 +40,7 @@ func clusterRefused(err error, cluster, node string) error {
 			}}})
 	case workflowv1.RefusedFull:
 		return refuse(codes.ResourceExhausted, reasonClusterFull,
-			fmt.Sprintf("cluster %q has as many unfinished actions as it can hold; try again when some have finished", cluster), map[string]string{"cluster": cluster})
+			fmt.Sprintf("cluster %q has as many nodes or unfinished actions as it can hold; try again when some have finished", cluster), map[string]string{"cluster": cluster})
 	case workflowv1.RefusedReused:
 		return invalidField("request_id", "REQUEST_ID_REUSED", messageRequestIDOfAnything)
 	case "":

@@ -117,7 +117,7 @@ func (s *Clusters) commandOrStart(ctx context.Context, cluster string, c *workfl
 			StartWorkflowOperation: s.Client.NewWithStartWorkflowOperation(client.StartWorkflowOptions{
 				ID: workflowv1.ClusterWorkflowID(cluster), TaskQueue: s.TaskQueue, StaticSummary: "cluster " + cluster,
 				WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
-			}, workflowv1.ClusterWorkflow, &workflowv1.ClusterState{Cluster: cluster}),
+			}, workflowv1.ClusterWorkflow, playbook.New(cluster)),
 			UpdateOptions: clusterUpdate(cluster, c),
 		})
 	})
@@ -130,20 +130,6 @@ func clusterUpdate(cluster string, c *workflowv1.ClusterCommand) client.UpdateWo
 		WorkflowID: workflowv1.ClusterWorkflowID(cluster), UpdateName: workflowv1.CommandCluster, Args: []any{c},
 		WaitForStage: client.WorkflowUpdateStageCompleted,
 	}
-}
-
-// query asks a workflow, for as long as a worker may take to answer.
-func (c Config) query(ctx context.Context, workflowID string, into any, name string, args ...any) error {
-	wait, cancel := within(ctx, c.ApplyTimeout)
-	defer cancel()
-	answer, err := c.Client.QueryWorkflow(wait, workflowID, "", name, args...)
-	if err == nil {
-		return answer.Get(into)
-	}
-	if wait.Err() != nil && ctx.Err() == nil {
-		return errNoWorker
-	}
-	return err
 }
 
 // clusterUnasked maps why a cluster could not be asked.

@@ -34,9 +34,12 @@ func (s *Actions) CreateAction(ctx context.Context, req *gnomonv1.CreateActionRe
 	if err := invalid(append(under("action", bad), requestIDRule(req.GetRequestId())...), ""); err != nil {
 		return nil, err
 	}
-	a := action.Normalise(req.GetAction())
-	a.Meta.Guid = uuid.NewString()
-	st := life.New(a, now, req.GetRequestId())
+	given := req.GetAction()
+	// New copies it; the request stays as it is.
+	st := life.New(&gnomonv1.ScheduledAction{
+		Meta: &gnomonv1.Meta{Id: given.GetMeta().GetId(), Labels: given.GetMeta().GetLabels(), Guid: uuid.NewString()},
+		Spec: given.GetSpec(),
+	}, now, req.GetRequestId())
 	if req.GetValidateOnly() {
 		return created(st), nil
 	}
@@ -131,7 +134,7 @@ func (s *Actions) conflict(ctx context.Context, st *workflowv1.ActionState, requ
 	switch {
 	case err == nil:
 		s.mirrorResult(ctx, result)
-		return result.GetAction(), false, nil
+		return ownCreate(result.GetAction(), st), false, nil
 	case missing(err):
 		return nil, true, nil
 	case refusedAs(err) == workflowv1.RefusedExists:

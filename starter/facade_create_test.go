@@ -1,7 +1,6 @@
 package starter
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,20 +43,6 @@ func TestWorkflowTasksAreLimited(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, workflowv1.TaskTimeout, f.starts[0].GetWorkflowTaskTimeout().AsDuration())
 	require.Equal(t, workflowv1.TaskTimeout, s.startOptions(&workflowv1.ActionState{}).WorkflowTaskTimeout)
-}
-
-// F5, M-61: a store that is down costs the reply a condition, and the workflow is
-// asked to see to the row.
-func TestCreateWithoutTheStore(t *testing.T) {
-	t.Parallel()
-	s, f, rows := newFacade(t)
-	rows.err = errors.New("down")
-	reply, err := s.CreateAction(t.Context(), &gnomonv1.CreateActionRequest{Action: wantedAction("a")})
-	require.NoError(t, err)
-	require.True(t, isFalse(reply, life.ConditionMirrored))
-	require.Len(t, f.signals, 1)
-	require.Equal(t, workflowv1.SignalMirror, f.signals[0].name)
-	require.Equal(t, "action/a", f.signals[0].workflow)
 }
 
 // F3: the same request_id reaches the same run and gives the same reply; another

@@ -3,6 +3,7 @@ package starter
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -52,6 +53,13 @@ type fakeTemporal struct {
 type sent struct {
 	workflow, name string
 	command        *workflowv1.Command
+}
+
+// told are the signals that were sent so far.
+func (f *fakeTemporal) told() []sent {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.signals)
 }
 
 func (f *fakeTemporal) WorkflowService() workflowservice.WorkflowServiceClient {
@@ -178,30 +186,42 @@ func refusing(reason string) func(string, *workflowv1.Command) (*workflowv1.Comm
 	}
 }
 
-// fakeRows is a store that may be down.
+// fakeRows is a store that may be down. Its fields are set while nothing is under way.
 type fakeRows struct {
 	store.Store
 
+	mu       sync.Mutex
 	err      error
 	rows     map[string]store.Row
 	inserted []store.Row
 	put      []store.Row
+	// hang, if there is one, holds every insert until it is closed.
+	hang chan struct{}
 }
 
 // InsertAction implements store.Actions.
 func (s *fakeRows) InsertAction(_ context.Context, row store.Row) (bool, error) {
+	if s.hang != nil {
+		<-s.hang
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.inserted = append(s.inserted, row)
 	return s.err == nil, s.err
 }
 
 // PutActions implements store.Actions.
 func (s *fakeRows) PutActions(_ context.Context, rows []store.Row) ([]bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.put = append(s.put, rows...)
 	return make([]bool, len(rows)), s.err
 }
 
 // GetAction implements store.Actions.
 func (s *fakeRows) GetAction(_ context.Context, id string) (store.Row, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	row, ok := s.rows[id]
 	switch {
 	case s.err != nil:
@@ -210,6 +230,25 @@ func (s *fakeRows) GetAction(_ context.Context, id string) (store.Row, error) {
 		return store.Row{}, store.ErrNotFound
 	}
 	return row, nil
+}
+
+// answers has the store answer so from now on, and forget what was inserted.
+func (s *fakeRows) answers(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err, s.inserted = err, nil
+}
+
+// ids are those of the rows that were inserted, in order of id.
+func (s *fakeRows) ids() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []string
+	for _, row := range s.inserted {
+		ids = append(ids, row.Action.GetMeta().GetId())
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // newFacade is the facade in front of a fake Temporal and store.

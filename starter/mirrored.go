@@ -2,9 +2,11 @@ package starter
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"gnomon/action/life"
@@ -15,23 +17,66 @@ import (
 )
 
 // mirrorNew writes the first row of an action, so that its creator reads what he
-// wrote (M-49). If the store does not take it, the workflow is asked to see to it,
-// and the reply says so.
+// wrote (M-49). If the store does not take it within MirrorTimeout, the reply says so and
+// it is tried further here, at last by the workflow.
 func (s *Actions) mirrorNew(ctx context.Context, a *gnomonv1.ScheduledAction, chain string) {
-	write, cancel := s.mirrorContext(ctx)
-	defer cancel()
-	write, span := tracing.Begin(write, "InsertAction")
-	applied, err := s.Store.InsertAction(write, store.Row{Action: a, Chain: chain})
-	tracing.End(span, err)
-	switch {
-	case err != nil:
-		s.notMirrored(ctx, a, err)
-	case applied || !s.orphaned(ctx, a.GetMeta().GetId(), chain):
-		return
-	default:
-		s.condition(a, life.ConditionMirrored, "STORE_BEHIND", "the store still shows the action of this id before; it will show this")
+	row := store.Row{Action: apart(a), Chain: chain}
+	ended := make(chan error, 1)
+	s.late.begin(func() {
+		write, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateLimit)
+		defer cancel()
+		err := s.insert(write, row)
+		ended <- err
+		if err != nil && !errors.Is(err, errStoreBehind) {
+			s.late.add(write, row)
+		}
+	})
+	late := time.NewTimer(s.MirrorTimeout)
+	defer late.Stop()
+	var err error
+	select {
+	case err = <-ended:
+	case <-late.C:
+		err = context.DeadlineExceeded
 	}
-	s.askForRow(ctx, a.GetMeta().GetId(), "")
+	if err == nil {
+		return
+	}
+	// The row may still be under way with these parts of the reply.
+	a.Meta, a.Spec, a.Status = proto.CloneOf(a.GetMeta()), proto.CloneOf(a.GetSpec()), proto.CloneOf(a.GetStatus())
+	if errors.Is(err, errStoreBehind) {
+		s.condition(a, life.ConditionMirrored, "STORE_BEHIND", "the store still shows the action of this id before; it will show this")
+		return
+	}
+	s.notMirrored(ctx, a, err)
+}
+
+// errStoreBehind is that the row of a run before stands where a first row was to be.
+var errStoreBehind = errors.New("the store shows a run before")
+
+// insert writes a first row. If that of a run before stands, the workflow is asked to see
+// to its own.
+func (s *Actions) insert(ctx context.Context, row store.Row) error {
+	ctx, span := tracing.Begin(ctx, "InsertAction")
+	applied, err := s.Store.InsertAction(ctx, row)
+	tracing.End(span, err)
+	if err != nil || applied || !s.orphaned(ctx, row.Action.GetMeta().GetId(), row.Chain) {
+		return err
+	}
+	s.askForRow(ctx, row.Action.GetMeta().GetId(), "")
+	return errStoreBehind
+}
+
+// insertLate is insert for a row whose run may have stored a newer one or closed meanwhile.
+func (s *Actions) insertLate(ctx context.Context, row store.Row) error {
+	owed, err := s.owed(ctx, row.Action.GetMeta().GetId(), row.Chain)
+	if err == nil && owed {
+		err = s.insert(ctx, row)
+	}
+	if errors.Is(err, errStoreBehind) {
+		return nil
+	}
+	return err
 }
 
 // orphaned says whether the row of an id is one that is alive and of another run: a
@@ -45,20 +90,34 @@ func (s *Actions) orphaned(ctx context.Context, id, chain string) bool {
 }
 
 // mirrorRepeated sees to the row of a create that was repeated: the facade that the
-// first call reached may have been lost before it wrote the row, so that none stands
-// or the tombstone of an action before. A run that has closed stored its last row
-// first; once that has expired it must not come back.
+// first call reached may have been lost before it wrote the row.
 func (s *Actions) mirrorRepeated(ctx context.Context, a *gnomonv1.ScheduledAction, runID string) {
 	look, cancel := s.mirrorContext(ctx)
 	defer cancel()
-	id := a.GetMeta().GetId()
-	row, err := s.Store.GetAction(look, id)
-	if err == nil && (!row.Tombstone || row.Chain == runID) {
-		return
-	}
-	seen, err := s.Client.DescribeWorkflowExecution(look, workflowv1.WorkflowID(id), runID)
-	if err == nil && seen.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+	if owed, err := s.owed(look, a.GetMeta().GetId(), runID); owed || err != nil {
 		s.mirrorNew(ctx, a, runID)
+	}
+}
+
+// owed says whether a run that began some time ago has no row: none stands, or the
+// tombstone of an action before. A run that has closed stored its last row first; once
+// that has expired it must not come back.
+func (s *Actions) owed(ctx context.Context, id, runID string) (bool, error) {
+	row, err := s.Store.GetAction(ctx, id)
+	switch {
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return false, err
+	case err == nil && (!row.Tombstone || row.Chain == runID):
+		return false, nil
+	}
+	seen, err := s.Client.DescribeWorkflowExecution(ctx, workflowv1.WorkflowID(id), runID)
+	switch {
+	case err == nil:
+		return seen.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil
+	case missing(err):
+		return false, nil
+	default:
+		return false, err
 	}
 }
 

@@ -31,7 +31,7 @@ func (s *Clusters) GetNodeAction(ctx context.Context, req *gnomonv1.GetNodeActio
 			return a, nil
 		}
 		// What the workflow does not have has finished, and is in the store.
-		if _, none := errors.AsType[*serviceerror.QueryFailed](err); !none && !missing(err) {
+		if _, none := errors.AsType[*serviceerror.QueryFailed](err); (!none || outrun(err)) && !missing(err) {
 			return nil, clusterUnasked(err, cluster)
 		}
 	}

@@ -66,6 +66,7 @@ func newRESTServer(config ServerConfig, services []service, pipe *bufconn.Listen
 		runtime.WithRoutingErrorHandler(writeRoutingError),
 		runtime.WithStreamErrorHandler(streamError),
 		runtime.WithForwardResponseOption(writeETag),
+		runtime.WithForwardResponseOption(speakable),
 		// The headers of gRPC mean nothing to who speaks REST.
 		runtime.WithOutgoingHeaderMatcher(func(string) (string, bool) { return "", false }),
 		// An id may hold an escaped "%2F": it must reach the rules, not the router.

@@ -26,6 +26,9 @@ var plainComplaint = regexp.MustCompile(`^(?:` +
 	`(?:unknown field|duplicate field) "[^"]*"|error parsing "\w*", oneof [\w.]+ is already set` +
 	`)`)
 
+// unknownMessage is the complaint about the "@type" of an Any.
+var unknownMessage = regexp.MustCompile(`^unable to resolve "([^"]*)"`)
+
 // checkBody decodes a body as the service will, so that what cannot be decoded is
 // refused with the path of the field, which the gateway does not know. Body has no
 // white space around it; an empty one is fine.
@@ -53,6 +56,11 @@ func checkBody(body []byte, rule httpRule) error {
 		violation.Field = fieldName(rule.body.Descriptor(), jsonPath(body, byteOffset(body, complaint[1], complaint[2])))
 		if strings.HasPrefix(complaint[3], "unknown field") {
 			violation.Rule = ruleUnknownField
+		}
+		if url := unknownMessage.FindStringSubmatch(complaint[3]); url != nil {
+			violation.Rule = ruleUnknownMessage
+			violation.Description = fmt.Sprintf("gnomon does not know the message %q and cannot read it from JSON; "+
+				"give one of google.protobuf, such as Struct, or send it over gRPC", clip(url[1], maxMetadataValue))
 		}
 	}
 	if prefix == "" && violation.Field == "" {

@@ -9,6 +9,8 @@ const (
 	ruleTooNested = "TOO_NESTED"
 	// ruleUnknownField: no such field, parameter, or member of an object.
 	ruleUnknownField = "UNKNOWN_FIELD"
+	// ruleUnknownMessage: an "@type" that gnomon does not know.
+	ruleUnknownMessage = "UNKNOWN_MESSAGE"
 	// ruleUnknownPath: a path that an update mask cannot name.
 	ruleUnknownPath = "UNKNOWN_PATH"
 	// ruleUnknownState: a filter names a state that does not exist.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
@@ -55,6 +57,19 @@ func EnsureSearchAttributes(ctx context.Context, c client.Client, namespace stri
 // registered just now, as where an installation is brought up at once: they look every 10
 // seconds.
 const namespaceKnown = 15 * time.Second
+
+// startKnown starts a run. Where the search attributes were registered just now, the
+// frontends do not know them yet, and what comes first waits for that.
+func (s *Actions) startKnown(ctx context.Context, req *workflowservice.StartWorkflowExecutionRequest) (*workflowservice.StartWorkflowExecutionResponse, error) {
+	for began := time.Now(); ; {
+		reply, err := s.Client.WorkflowService().StartWorkflowExecution(ctx, req)
+		wrong, ok := errors.AsType[*serviceerror.InvalidArgument](err)
+		unknown := ok && strings.Contains(wrong.Message, "has no mapping defined for search attribute")
+		if !unknown || time.Since(began) > namespaceKnown || pauseFor(ctx, time.Second/2) != nil {
+			return reply, err
+		}
+	}
+}
 
 // listSearchAttributes waits for a namespace that may be new.
 func listSearchAttributes(ctx context.Context, operator operatorservice.OperatorServiceClient, namespace string) (*operatorservice.ListSearchAttributesResponse, error) {

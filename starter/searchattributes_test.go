@@ -9,8 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"google.golang.org/grpc"
+
+	gnomonv1 "gnomon/api/gnomon/v1"
 )
 
 // newNamespace is a Temporal that knows its namespace after some time.
@@ -52,6 +55,37 @@ func TestNewNamespaceIsWaitedFor(t *testing.T) {
 					return
 				}
 				require.NoError(t, err)
+			})
+		})
+	}
+}
+
+// An action that is created right after the search attributes were registered waits for
+// Temporal's frontends to know them, and not for ever.
+func TestNewSearchAttributesAreWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		after, took time.Duration
+		fails       bool
+	}{
+		"known": {0, 0, false},
+		"new":   {10 * time.Second, 10 * time.Second, false},
+		"never": {time.Hour, 15500 * time.Millisecond, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s, f, _ := newFacade(t)
+				began := time.Now()
+				f.run = func(*workflowservice.StartWorkflowExecutionRequest) (string, error) {
+					if time.Since(began) < c.after {
+						return "", serviceerror.NewInvalidArgument("Namespace gnomon has no mapping defined for search attribute GnomonKind")
+					}
+					return "run-1", nil
+				}
+				_, err := s.CreateAction(t.Context(), &gnomonv1.CreateActionRequest{Action: wantedAction("a")})
+				require.Equal(t, c.took, time.Since(began))
+				require.Equal(t, c.fails, err != nil)
 			})
 		})
 	}

@@ -39,6 +39,8 @@ type Server struct {
 	ready  func(context.Context) error
 	// services are those that are served.
 	services []service
+	// after ends what they do beside their calls.
+	after func(context.Context)
 
 	stop    context.CancelFunc
 	stopped context.Context // the life of the server, not of a call
@@ -62,7 +64,7 @@ func NewServer(config ServerConfig, services Services, ready func(context.Contex
 	if ready == nil {
 		ready = func(context.Context) error { return nil }
 	}
-	s := &Server{config: config, ready: ready, services: services.all(), health: health.NewServer(), pipe: bufconn.Listen(pipeBytes), failed: make(chan error, 3)}
+	s := &Server{config: config, ready: ready, services: services.all(), after: services.close, health: health.NewServer(), pipe: bufconn.Listen(pipeBytes), failed: make(chan error, 3)}
 	s.stopped, s.stop = context.WithCancel(context.Background())
 	around := &calls{logger: config.Logger, timeout: config.CallTimeout, stopping: s.stopped}
 	s.grpc = grpc.NewServer(slices.Concat(config.Options, config.Tracing.ServerOptions(), []grpc.ServerOption{
@@ -165,5 +167,6 @@ func (s *Server) shutDown(ctx context.Context) error {
 		err = errors.Join(err, ctx.Err())
 	}
 	s.running.Wait()
+	s.after(ctx)
 	return errors.Join(err, s.pipe.Close())
 }

@@ -18,6 +18,7 @@ type Services struct {
 	Batches   gnomonv1.BatchServiceServer
 	Clusters  gnomonv1.ClusterServiceServer
 	Playbooks gnomonv1.PlaybookServiceServer
+	Entities  gnomonv1.EntityServiceServer
 }
 
 // NewServices are all services over one configuration, and whether what they need
@@ -27,10 +28,11 @@ func NewServices(c Config) (all Services, ready func(context.Context) error, err
 	batches, errBatches := NewBatches(c)
 	clusters, errClusters := NewClusters(c)
 	playbooks, errPlaybooks := NewPlaybooks(c)
-	if err := cmp.Or(errActions, errBatches, errClusters, errPlaybooks); err != nil {
+	entities, errEntities := NewEntities(c)
+	if err := cmp.Or(errActions, errBatches, errClusters, errPlaybooks, errEntities); err != nil {
 		return Services{}, nil, err
 	}
-	return Services{Actions: actions, Batches: batches, Clusters: clusters, Playbooks: playbooks}, actions.Ready, nil
+	return Services{Actions: actions, Batches: batches, Clusters: clusters, Playbooks: playbooks, Entities: entities}, actions.Ready, nil
 }
 
 // service is one of Services with all that serving it takes.
@@ -80,7 +82,22 @@ func (s Services) all() []service {
 			document:   openapi.Playbooks,
 		})
 	}
+	if s.Entities != nil {
+		served = append(served, service{
+			register:   func(g *grpc.Server) { gnomonv1.RegisterEntityServiceServer(g, s.Entities) },
+			rest:       gnomonv1.RegisterEntityServiceHandler,
+			descriptor: gnomonv1.File_gnomon_v1_entity_service_proto.Services().ByName("EntityService"),
+			document:   openapi.Entities,
+		})
+	}
 	return served
+}
+
+// close ends what services do beside their calls, after the last one, as long as ctx allows.
+func (s Services) close(ctx context.Context) {
+	if actions, ok := s.Actions.(*Actions); ok {
+		actions.Close(ctx)
+	}
 }
 
 // documents are the names of the OpenAPI documents of services.

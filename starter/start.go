@@ -27,12 +27,18 @@ import (
 // labelTenant is the label that is a search attribute too.
 const labelTenant = "tenant"
 
+// compact encodes what a run is started with: as long as an action waits, this is most
+// of what Temporal keeps of it, and as JSON it is half as much again as the workflow by
+// hand keeps (docs/performance.md). Every data converter reads it. The Web UI shows the
+// run's summary, its details and its current state instead.
+var compact = converter.NewProtoPayloadConverterWithOptions(converter.ProtoPayloadConverterOptions{ExcludeProtobufMessageTypes: true})
+
 // start starts the workflow of a new action and says which run it is. With the
 // same requestID Temporal answers with the run that the first call started, open
 // or closed; it is an error if another run of this id is open. The SDK has no way
 // to give a request id, so this is the bare call.
 func (s *Actions) start(ctx context.Context, st *workflowv1.ActionState, requestID string) (runID string, err error) {
-	input, err := s.payloads.ToPayloads(st)
+	input, err := compact.ToPayload(st)
 	if err != nil {
 		return "", internal("ENCODING", "the action cannot be encoded", err)
 	}
@@ -40,30 +46,33 @@ func (s *Actions) start(ctx context.Context, st *workflowv1.ActionState, request
 	if err != nil {
 		return "", internal("ENCODING", "the search attributes cannot be encoded", err)
 	}
-	seen := life.Action(st)
+	// Only to be read: a copy is dear where the payload is big.
+	seen := &gnomonv1.ScheduledAction{Meta: st.GetMeta(), Spec: st.GetSpec(), Status: st.GetStatus()}
 	summary, err := s.payloads.ToPayload(life.StaticSummary(seen))
 	if err != nil {
 		return "", internal("ENCODING", "the summary cannot be encoded", err)
 	}
-	details, err := s.payloads.ToPayload(life.StaticDetails(seen))
-	if err != nil {
-		return "", internal("ENCODING", "the details cannot be encoded", err)
+	shown := &sdkpb.UserMetadata{Summary: summary}
+	if details := life.StaticDetails(seen); details != "" {
+		if shown.Details, err = s.payloads.ToPayload(details); err != nil {
+			return "", internal("ENCODING", "the details cannot be encoded", err)
+		}
 	}
 	ctx, span := tracing.Begin(ctx, "StartWorkflow:"+workflowv1.ActionWorkflow, trace.WithSpanKind(trace.SpanKindClient))
 	defer func() { tracing.End(span, err) }()
-	reply, err := s.Client.WorkflowService().StartWorkflowExecution(ctx, &workflowservice.StartWorkflowExecutionRequest{
+	reply, err := s.startKnown(ctx, &workflowservice.StartWorkflowExecutionRequest{
 		Namespace:                s.Namespace,
 		WorkflowId:               workflowv1.WorkflowID(st.GetMeta().GetId()),
 		WorkflowType:             &commonpb.WorkflowType{Name: workflowv1.ActionWorkflow},
 		TaskQueue:                &taskqueuepb.TaskQueue{Name: s.TaskQueue, Kind: enumspb.TASK_QUEUE_KIND_NORMAL},
-		Input:                    input,
+		Input:                    &commonpb.Payloads{Payloads: []*commonpb.Payload{input}},
 		Identity:                 "gnomon-starter",
 		RequestId:                requestID,
 		WorkflowTaskTimeout:      durationpb.New(workflowv1.TaskTimeout),
 		WorkflowIdReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		WorkflowIdConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
 		SearchAttributes:         &commonpb.SearchAttributes{IndexedFields: attributes},
-		UserMetadata:             &sdkpb.UserMetadata{Summary: summary, Details: details},
+		UserMetadata:             shown,
 		Header:                   tracing.Header(ctx),
 	})
 	if err != nil {
@@ -72,7 +81,8 @@ func (s *Actions) start(ctx context.Context, st *workflowv1.ActionState, request
 	return reply.GetRunId(), nil
 }
 
-// attributes are the search attributes of a new run, encoded.
+// attributes are the search attributes of a new run, encoded. Temporal knows their types,
+// since it accepts no others, and would keep twice what were said of them here.
 func (s *Actions) attributes(st *workflowv1.ActionState) (map[string]*commonpb.Payload, error) {
 	encoded := map[string]*commonpb.Payload{}
 	for name, value := range keywords(st) {
@@ -80,7 +90,6 @@ func (s *Actions) attributes(st *workflowv1.ActionState) (map[string]*commonpb.P
 		if err != nil {
 			return nil, err
 		}
-		p.Metadata["type"] = []byte(enumspb.INDEXED_VALUE_TYPE_KEYWORD.String())
 		encoded[name] = p
 	}
 	return encoded, nil

@@ -53,20 +53,20 @@ func (s *Actions) UpdateAction(ctx context.Context, req *gnomonv1.UpdateActionRe
 	case req.GetValidateOnly():
 		return created(life.New(a, now, "")), nil
 	case req.GetAllowMissing():
-		return s.upsert(ctx, a, c, now)
+		return s.upsert(ctx, a, c, paths, now)
 	}
 	result, applied, err := s.command(ctx, a.GetMeta().GetId(), workflowv1.CommandUpdate, c)
 	if err != nil {
 		return nil, err
 	}
 	if applied {
-		return result.GetAction(), nil
+		return ownUpdate(result.GetAction(), a, paths, now), nil
 	}
 	return s.left(a, now), nil
 }
 
 // upsert changes the action or, where none is alive, creates it.
-func (s *Actions) upsert(ctx context.Context, a *gnomonv1.ScheduledAction, c *workflowv1.Command, now time.Time) (*gnomonv1.ScheduledAction, error) {
+func (s *Actions) upsert(ctx context.Context, a *gnomonv1.ScheduledAction, c *workflowv1.Command, paths []string, now time.Time) (*gnomonv1.ScheduledAction, error) {
 	id := a.GetMeta().GetId()
 	st := life.New(a, now, c.GetId())
 	// A run that starts with the command has applied it.
@@ -76,7 +76,7 @@ func (s *Actions) upsert(ctx context.Context, a *gnomonv1.ScheduledAction, c *wo
 		switch {
 		case err == nil:
 			s.mirrorResult(ctx, result)
-			return result.GetAction(), nil
+			return ownUpdate(result.GetAction(), a, paths, now), nil
 		case errors.Is(err, errNoWorker):
 			if err := s.etagOfRow(ctx, id, c.GetEtag()); err != nil {
 				return nil, err

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // Class is what kind of failure an error of a store is: one of few words, the same for
@@ -39,12 +40,17 @@ type Classified interface {
 	Class() Class
 }
 
+// answers are errors that say how things stand: nothing failed.
+var answers = []error{
+	ErrNotFound, ErrBatchExists, ErrStale, ErrEntityExists, ErrVersion, ErrBusy, ErrTurnLost, ErrRequestReused,
+}
+
 // ClassOf is the class of an error of a store's method; empty for nil and for what is an
-// answer: ErrNotFound, ErrBatchExists, ErrStale.
+// answer, such as ErrNotFound, ErrStale or ErrVersion.
 func ClassOf(err error) Class {
 	var known Classified
 	switch {
-	case err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrBatchExists) || errors.Is(err, ErrStale):
+	case err == nil || slices.ContainsFunc(answers, func(answer error) bool { return errors.Is(err, answer) }):
 		return ""
 	case errors.As(err, &known):
 		return known.Class()

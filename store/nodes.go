@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
 )
@@ -30,6 +31,11 @@ type Nodes interface {
 
 	// ListPlaybooks returns up to q.Limit rows, the newest first, those after q.After.
 	ListPlaybooks(ctx context.Context, q PlaybookQuery) ([]PlaybookRow, error)
+
+	// PurgeNodeActions and PurgePlaybooks remove up to limit rows of what finished before a
+	// time, the oldest first, and say how many. What has not finished stays, however old.
+	PurgeNodeActions(ctx context.Context, before time.Time, limit int) (int, error)
+	PurgePlaybooks(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
 // NodeActionRow is a node action as the mirror shows it.

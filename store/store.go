@@ -6,4 +6,5 @@ type Store interface {
 	Actions
 	Batches
 	Nodes
+	Entities
 }

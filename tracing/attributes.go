@@ -4,6 +4,8 @@ import "go.opentelemetry.io/otel/attribute"
 
 // Attributes of gnomon's spans. docs/operations.md lists them for operators.
 const (
+	// EntityKey is the type and the id of an entity with a '/' between.
+	EntityKey = attribute.Key("gnomon.entity.key")
 	// ActionID is Meta.id.
 	ActionID = attribute.Key("gnomon.action.id")
 	// ActionGUID is Meta.guid as it was when the occurrence began.

@@ -11,9 +11,14 @@ import (
 	"gnomon/changes"
 	"gnomon/metrics"
 	"gnomon/notices"
+	"gnomon/publish"
 	"gnomon/reconcile"
+	"gnomon/stages"
 	"gnomon/store"
 )
+
+// development is the build of what no release was made of.
+const development = "dev"
 
 // Config is what a worker needs. Default fills in what may be left out.
 type Config struct {
@@ -38,6 +43,21 @@ type Config struct {
 	// Clusters is how clusters are orchestrated. What is not set has its default, see
 	// [playbook.Settings]. Workers should have the same.
 	Clusters *workflowv1.ClusterSettings
+	// Stages are those that watch entities, with where they are called. All workers should
+	// have the same, and the facade. Default: none.
+	Stages *stages.Set
+	// Publisher sends what was saved to those outside. Default: nobody is told.
+	Publisher publish.Publisher
+	// Entities is how visits of stages are ordered. What is not set has its default, see
+	// [entity.Policy]. Workers should have the same.
+	Entities *workflowv1.EntitySettings
+	// RateClock gives the time that rate limits of stages go by, where all workers have a
+	// clock in common, such as that of their only machine. Default: Temporal's, as each
+	// worker learns it.
+	RateClock func() time.Time
+	// RetainNodes is how long the store keeps node actions and playbooks that have finished.
+	// At least an hour, or 0 (the default) for ever. Their ids may be used again then.
+	RetainNodes time.Duration
 	// HeartbeatTimeout is how long after its last sign of life an attempt counts as
 	// interrupted. 1 second to 10 minutes, default 10 seconds.
 	HeartbeatTimeout time.Duration
@@ -57,7 +77,8 @@ type Config struct {
 	// Metrics measures attempts, the mirror and the reconciler. It may be nil; the
 	// store and the client are measured by who makes them.
 	Metrics *metrics.Worker
-	// Build names the build in the identity of the worker. Default "dev".
+	// Build names the build, in the identity of the worker and as the build id of its
+	// tasks. Default "dev", with the SDK's checksum of the binary as the build id.
 	Build string
 	// Logger receives what operators should know. Default slog.Default().
 	Logger *slog.Logger
@@ -92,8 +113,11 @@ func (c Config) withDefaults() Config {
 	if c.ReconcileRate == 0 {
 		c.ReconcileRate = reconcile.DefaultRate
 	}
+	if c.Stages == nil {
+		c.Stages = stages.NewSet()
+	}
 	if c.Build == "" {
-		c.Build = "dev"
+		c.Build = development
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -115,6 +139,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxAttempts < 1 || c.Pollers < 2 {
 		bad = append(bad, fmt.Errorf("MaxAttempts is %d and must be at least 1; Pollers is %d and must be at least 2", c.MaxAttempts, c.Pollers))
+	}
+	if c.RetainNodes != 0 && c.RetainNodes < time.Hour {
+		bad = append(bad, fmt.Errorf("RetainNodes is %s and must be at least 1h, or 0 for ever", c.RetainNodes))
 	}
 	if c.BatchAttempts < 1 {
 		bad = append(bad, fmt.Errorf("BatchAttempts is %d and must be at least 1", c.BatchAttempts))

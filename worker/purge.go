@@ -17,10 +17,13 @@ const (
 	// stagedFor is how long contents stand that no workflow has accepted: far longer
 	// than any facade takes from storing them to starting it.
 	stagedFor = time.Hour
+	// requestedFor is how long the request_ids of puts of entities are known.
+	requestedFor = 24 * time.Hour
 )
 
-// purge removes what has expired until ctx ends.
-func purge(ctx context.Context, s store.Store, log *slog.Logger) {
+// purge removes what has expired until ctx ends: of node actions and playbooks what
+// finished so long ago, 0 for none.
+func purge(ctx context.Context, s store.Store, nodesFor time.Duration, log *slog.Logger) {
 	ticker := time.NewTicker(purgeEvery)
 	defer ticker.Stop()
 	for {
@@ -29,6 +32,17 @@ func purge(ctx context.Context, s store.Store, log *slog.Logger) {
 		purgeAll(ctx, log, "batches that were never accepted", 1, func(ctx context.Context, limit int) (int, error) {
 			return s.PurgeStaged(ctx, time.Now().Add(-stagedFor), limit)
 		})
+		purgeAll(ctx, log, "request_ids of entities", purgeBatch, func(ctx context.Context, limit int) (int, error) {
+			return s.PurgeEntityRequests(ctx, time.Now().Add(-requestedFor), limit)
+		})
+		if nodesFor > 0 {
+			purgeAll(ctx, log, "finished node actions", purgeBatch, func(ctx context.Context, limit int) (int, error) {
+				return s.PurgeNodeActions(ctx, time.Now().Add(-nodesFor), limit)
+			})
+			purgeAll(ctx, log, "playbooks that have ended", purgeBatch, func(ctx context.Context, limit int) (int, error) {
+				return s.PurgePlaybooks(ctx, time.Now().Add(-nodesFor), limit)
+			})
+		}
 		select {
 		case <-ctx.Done():
 			return

@@ -25,6 +25,7 @@ import (
 type Worker struct {
 	temporal worker.Worker
 	batches  worker.Worker
+	stages   []worker.Worker
 	mirror   *activities.Mirror
 	// isolated is the performers' process, nil where they are in this one.
 	isolated *isolation.Process
@@ -69,14 +70,17 @@ func New(c client.Client, cfg Config) (*Worker, error) {
 		}
 		set = w.isolated.Set(set)
 	}
+	forgotten := &reminder{client: c, taskQueue: cfg.TaskQueue, store: cfg.Store, warn: cfg.Logger.Warn}
 	w.beside = []func(context.Context){
-		func(ctx context.Context) { purge(ctx, cfg.Store, cfg.Logger) },
+		forgotten.remind,
+		func(ctx context.Context) { purge(ctx, cfg.Store, cfg.RetainNodes, cfg.Logger) },
 		func(ctx context.Context) {
 			periodic.Keep(ctx, c, cfg.TaskQueue, cfg.ReconcileInterval, cfg.Logger)
 		},
 	}
 	w.temporal = worker.New(c, cfg.TaskQueue, worker.Options{
 		Identity:                           identity,
+		BuildID:                            buildID(cfg.Build), //nolint:staticcheck // a deployment's version would add its name to each task
 		Interceptors:                       workflows.Interceptors(),
 		MaxConcurrentActivityExecutionSize: cfg.MaxAttempts,
 		MaxConcurrentActivityTaskPollers:   cfg.Pollers,
@@ -88,6 +92,7 @@ func New(c client.Client, cfg Config) (*Worker, error) {
 	})
 	workflows.New(workflows.Options{
 		HeartbeatTimeout: cfg.HeartbeatTimeout, BatchAttempts: cfg.BatchAttempts, Clusters: playbook.Settings(cfg.Clusters),
+		Entities: cfg.Entities,
 	}).Register(w.temporal)
 	perform := &activities.Perform{
 		Performers: set, Mirror: w.mirror, Asker: activities.NewAsker(c), Log: cfg.Logger,
@@ -97,6 +102,8 @@ func New(c client.Client, cfg Config) (*Worker, error) {
 	w.temporal.RegisterActivityWithOptions(w.mirror.Mirror, activity.RegisterOptions{Name: workflowv1.MirrorActivity})
 	registerClusters(c, w.temporal, cfg)
 	w.batches = registerBatches(c, w.temporal, cfg, identity)
+	w.stages = registerEntities(c, w.temporal, cfg, identity)
+	registerRewalks(c, w.temporal, cfg)
 	cfg.Metrics.RoundsEvery(cfg.ReconcileInterval)
 	rounds := &periodic.Rounds{Log: cfg.Logger, Ended: cfg.Metrics.RoundEnded, Config: reconcile.Config{
 		Client: c, Store: cfg.Store, TaskQueue: cfg.TaskQueue, Rate: cfg.ReconcileRate,
@@ -108,12 +115,13 @@ func New(c client.Client, cfg Config) (*Worker, error) {
 // Start begins to poll. It fails if Temporal does not answer or the namespace does
 // not exist.
 func (w *Worker) Start() error {
-	if err := w.temporal.Start(); err != nil {
-		return err
-	}
-	if err := w.batches.Start(); err != nil {
-		w.temporal.Stop()
-		return err
+	var started []worker.Worker
+	for _, one := range w.all() {
+		if err := one.Start(); err != nil {
+			stopAll(started)
+			return err
+		}
+		started = append(started, one)
 	}
 	var ctx context.Context
 	ctx, w.stop = context.WithCancel(context.Background())
@@ -126,11 +134,7 @@ func (w *Worker) Start() error {
 // Stop takes no more tasks, gives the attempts their grace and writes what rows
 // still wait.
 func (w *Worker) Stop() {
-	// Both at once: each waits for its own attempts.
-	var stopping sync.WaitGroup
-	stopping.Go(w.batches.Stop)
-	w.temporal.Stop()
-	stopping.Wait()
+	stopAll(w.all())
 	w.stop()
 	w.running.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), stopMargin)
@@ -139,6 +143,30 @@ func (w *Worker) Stop() {
 	if w.isolated != nil {
 		w.isolated.Close()
 	}
+}
+
+// all are the workers of this process, each with its task queue.
+func (w *Worker) all() []worker.Worker {
+	return append([]worker.Worker{w.temporal, w.batches}, w.stages...)
+}
+
+// stopAll stops workers, all at once: each waits for its own attempts.
+func stopAll(all []worker.Worker) {
+	var stopping sync.WaitGroup
+	for _, one := range all {
+		stopping.Go(one.Stop)
+	}
+	stopping.Wait()
+}
+
+// buildID is what Temporal keeps of a build, four times for each action that waits: the
+// release's name, by which the runs it took part in can be found and reset. Builds under
+// development have one name for all, so that the SDK's checksum tells them apart.
+func buildID(build string) string {
+	if build == development {
+		return ""
+	}
+	return build
 }
 
 // Identity names this process for people: host, build, process id (M-58).

@@ -26,6 +26,9 @@ type Options struct {
 	// Clusters is how clusters are orchestrated. What changes of it is recorded by each
 	// cluster before it decides by it.
 	Clusters *workflowv1.ClusterSettings
+	// Entities is how visits of stages are ordered. What changes of it is recorded by each
+	// entity before it decides by it.
+	Entities *workflowv1.EntitySettings
 }
 
 // Workflows are the workflow functions of an installation.
@@ -38,6 +41,9 @@ func New(o Options) *Workflows {
 	}
 	if o.BatchAttempts <= 0 {
 		o.BatchAttempts = 101
+	}
+	if o.Entities == nil {
+		o.Entities = &workflowv1.EntitySettings{}
 	}
 	return &Workflows{options: o}
 }

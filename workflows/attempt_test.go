@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"google.golang.org/protobuf/proto"
 
@@ -30,6 +31,13 @@ func (a *attempt) lose(after time.Duration, left *workflowv1.Progress) {
 		details = append(details, left)
 	}
 	a.end(after, nil, temporal.NewHeartbeatTimeoutError(details...))
+}
+
+// loseAfter is lose in an attempt that the server made after one that failed with these
+// details: it says so in its timeout.
+func (a *attempt) loseAfter(after time.Duration, failed, left *workflowv1.Progress) {
+	before := temporal.NewApplicationErrorWithOptions("no", workflowv1.FailureFailed, temporal.ApplicationErrorOptions{Details: []any{failed}})
+	a.end(after, nil, temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_HEARTBEAT, before, left))
 }
 
 // last makes the attempt last a while and then end, counted as a worker would.

@@ -1,9 +1,11 @@
 package workflows
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -19,6 +21,7 @@ import (
 // in cycles of which there are never two at a time. It does not end.
 func (w *Workflows) Cluster(ctx workflow.Context, in *workflowv1.ClusterState) error {
 	c := &clusterRun{state: in, options: w.options, log: workflow.GetLogger(ctx), ctx: ctx}
+	requireKnown("cluster", in.GetVersion())
 	if in.GetIncarnation() == nil {
 		in.Incarnation = timestamppb.New(workflow.GetInfo(ctx).WorkflowStartTime)
 	}
@@ -26,6 +29,14 @@ func (w *Workflows) Cluster(ctx workflow.Context, in *workflowv1.ClusterState) e
 		return err
 	}
 	return c.run()
+}
+
+// requireKnown has the task fail, until a newer worker takes it, where a run has rules
+// that this worker does not know; the run goes on unharmed.
+func requireKnown(what string, version uint32) {
+	if version > playbook.Version {
+		panic(fmt.Sprintf("workflows: the %s has rules of version %d and this worker knows them up to %d", what, version, playbook.Version))
+	}
 }
 
 // clusterRun is one run of the workflow. All its methods run in workflow coroutines, one
@@ -51,12 +62,15 @@ type clusterRun struct {
 func (c *clusterRun) run() error {
 	for {
 		c.changed = false
+		if ready(c.timer) {
+			c.timer = nil // it must not wake a run for ever that leaves and arms none
+		}
 		c.drain()
 		c.settings()
 		// Before a cycle: where there is always news, one follows the other.
 		leaving := c.leaving()
 		if leaving && c.idle() {
-			return workflow.NewContinueAsNewError(c.ctx, workflowv1.ClusterWorkflow, c.state)
+			return workflow.NewContinueAsNewError(binary(c.ctx), workflowv1.ClusterWorkflow, c.state)
 		}
 		now := workflow.Now(c.ctx)
 		if next := playbook.NextCycle(c.state, now); next.Equal(now) && !leaving {
@@ -93,6 +107,12 @@ func (c *clusterRun) leaving() bool {
 // maxCarried bounds what a run hands to the next, well below Temporal's 2 MiB.
 const maxCarried = 3 << 19
 
+// binary hands states over as they are measured: as JSON they may be several times larger.
+func binary(ctx workflow.Context) workflow.Context {
+	return workflow.WithDataConverter(ctx, converter.NewCompositeDataConverter(
+		converter.NewNilPayloadConverter(), converter.NewProtoPayloadConverter()))
+}
+
 func (c *clusterRun) idle() bool {
 	return c.telling == 0 && !c.waiting() && workflow.AllHandlersFinished(c.ctx)
 }
@@ -101,7 +121,11 @@ func (c *clusterRun) idle() bool {
 func (c *clusterRun) arm() {
 	now := workflow.Now(c.ctx)
 	next := playbook.NextCycle(c.state, now)
-	if c.timer != nil && !c.timer.IsReady() {
+	if next.Equal(now) {
+		c.changed = true
+		return
+	}
+	if c.timer != nil {
 		if c.timerUntil.Equal(next) {
 			return
 		}
@@ -138,7 +162,9 @@ func (c *clusterRun) drain() {
 	for news.Len() > 0 {
 		var n workflowv1.News
 		if news.ReceiveAsync(&n) && len(playbook.ValidateNode(n.GetNode())) == 0 {
-			playbook.Register(c.state, n.GetNode())
+			if _, err := playbook.Register(c.state, n.GetNode()); err != nil {
+				c.log.Warn("A node was not registered.", "node", n.GetNode().GetName(), "reason", err.Error())
+			}
 		}
 	}
 	commands := workflow.GetSignalChannel(c.ctx, workflowv1.CommandCluster)
@@ -203,8 +229,8 @@ func (c *clusterRun) nameRequest(changed []*gnomonv1.NodeAction, asked *workflow
 }
 
 // mirrorBytes bounds the rows that one activity stores: Temporal takes no payload above
-// 2 MiB, and an action may have 64 KiB of output.
-const mirrorBytes = 512 << 10
+// 2 MiB, and what is not printable takes six times as much in JSON.
+const mirrorBytes = 256 << 10
 
 // nextRows are the rows that the next activity stores, the oldest first.
 func (c *clusterRun) nextRows() []*workflowv1.NodeActionRow {

@@ -33,6 +33,8 @@ type site struct {
 	told []*workflowv1.PlaybookProgress
 	// down is why the store takes nothing.
 	down error
+	// onMirror is called while rows are being stored.
+	onMirror func()
 }
 
 type playedAgent struct {
@@ -42,6 +44,8 @@ type playedAgent struct {
 	changes    map[string]uint64
 	syncs      int
 	pushed     []string
+	// onSync is called at each.
+	onSync func()
 	// onPush is what an action does as soon as it is there.
 	onPush gnomonv1.NodeAction_State
 }
@@ -67,6 +71,9 @@ func newSite(t *testing.T, nodes ...string) *site {
 	register(func(_ context.Context, in *workflowv1.MirrorNodesInput) error {
 		if s.down != nil {
 			return s.down
+		}
+		if s.onMirror != nil {
+			s.onMirror()
 		}
 		for _, r := range in.GetRows() {
 			s.rows = append(s.rows, r.GetAction())
@@ -99,6 +106,9 @@ func (a *playedAgent) set(action *gnomonv1.NodeAction, state gnomonv1.NodeAction
 func (s *site) sync(ctx context.Context, in *workflowv1.AgentSyncInput) (*workflowv1.AgentSyncResult, error) {
 	a := s.here(ctx)
 	a.syncs++
+	if a.onSync != nil {
+		a.onSync()
+	}
 	if a.silent {
 		return nil, errors.New("the agent is gone")
 	}
@@ -169,7 +179,7 @@ func (s *site) run(length time.Duration) {
 		}
 	})
 	s.at(length, s.env.CancelWorkflow)
-	s.env.ExecuteWorkflow(workflowv1.ClusterWorkflow, &workflowv1.ClusterState{Cluster: "c"})
+	s.env.ExecuteWorkflow(workflowv1.ClusterWorkflow, playbook.New("c"))
 	require.True(s.t, s.env.IsWorkflowCompleted())
 }
 
@@ -233,6 +243,23 @@ func TestClusterOneBadNode(t *testing.T) {
 	require.Equal(t, []gnomonv1.NodeAction_State{pendingSchedule, done}, s.states("a"))
 }
 
+// a node that did not answer is asked again, later each time, whether or not it has
+// anything to do; a node that stays silent costs no more than the slow round in the end.
+func TestClusterSilentIdleNode(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "n1", "never")
+	s.agent("n1").silent, s.agent("never").silent = true, true
+	s.at(5*time.Second, func() { s.agent("n1").silent = false })
+	s.at(time.Minute, func() {
+		for _, n := range s.view().GetNodes() {
+			require.Equal(t, n.GetName() == "n1", n.GetHealth() == gnomonv1.Node_UP, n)
+		}
+	})
+	s.run(2 * time.Hour)
+	require.Equal(t, 13, s.agent("n1").syncs, "twice at first, then the slow rounds")
+	require.InDelta(t, 24, s.agent("never").syncs, 8)
+}
+
 // nothing for a node that is not UP; when it is UP its actions go.
 func TestClusterNodeDown(t *testing.T) {
 	t.Parallel()
@@ -293,6 +320,7 @@ func TestClusterQuiet(t *testing.T) {
 	s := newSite(t, "n1")
 	s.at(time.Hour-time.Second, func() {
 		require.Equal(t, 6, s.agent("n1").syncs, "the first and one every ten minutes")
+		require.EqualValues(t, 6, s.view().GetLastCycle().GetNumber(), "no cycle in between")
 		s.command(&workflowv1.ClusterCommand{Command: &workflowv1.ClusterCommand_Nudge_{Nudge: &workflowv1.ClusterCommand_Nudge{}}})
 	})
 	s.run(time.Hour + time.Second)
@@ -354,11 +382,50 @@ func TestClusterContinuesAmidNews(t *testing.T) {
 // continuedAs is what a run handed to the next.
 func continuedAs(t *testing.T, err error) *workflowv1.ClusterState {
 	t.Helper()
+	state := &workflowv1.ClusterState{}
+	continuedTo(t, err, state)
+	return state
+}
+
+// continuedTo reads what a run handed to the next, and says how large it was.
+func continuedTo(t *testing.T, err error, state proto.Message) int {
+	t.Helper()
 	next, ok := errors.AsType[*workflow.ContinueAsNewError](err)
 	require.True(t, ok, "%v", err)
-	state := &workflowv1.ClusterState{}
 	require.NoError(t, converter.GetDefaultDataConverter().FromPayloads(next.Input, state))
-	return state
+	return proto.Size(next.Input)
+}
+
+// a state that comes while an older one of the same action is being stored is stored
+// after it.
+func TestClusterChangedWhileStoring(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "n1")
+	s.onMirror = func() {
+		if len(s.rows) == 0 {
+			s.command(&workflowv1.ClusterCommand{Command: &workflowv1.ClusterCommand_Cancel{Cancel: s.decision("a")}})
+		}
+	}
+	s.at(time.Second, func() { s.schedule("a", "n1", func(a *gnomonv1.NodeAction) { a.Approve = true }) })
+	s.run(time.Minute)
+	require.Equal(t, []gnomonv1.NodeAction_State{pendingApprove, cancelled}, s.states("a"))
+}
+
+// P-02, R-23: a run does not go on as a new one while playbooks are being told: what
+// became of that would be lost on it.
+func TestClusterLeavesWhenPlaybooksAreTold(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "n1")
+	s.env.OnSignalExternalWorkflow("default-test-namespace", workflowv1.PlaybookWorkflowID("p"), "", workflowv1.SignalProgress, mock.Anything).
+		Return(errors.New("there is no such workflow"))
+	s.at(time.Second, func() {
+		s.env.SetContinueAsNewSuggested(true)
+		s.schedule("a", "missing", func(a *gnomonv1.NodeAction) { a.Origin, a.Playbook, a.Stage = gnomonv1.NodeAction_PLAYBOOK, "p", "s" })
+	})
+	s.run(time.Minute)
+	next := continuedAs(t, s.env.GetWorkflowError())
+	require.Empty(t, next.GetSettled(), "the next run would tell a playbook that has ended")
+	require.Equal(t, cancelled, next.GetOwed()[0].GetAction().GetState(), "the action was there")
 }
 
 // A week of cycles around an action that runs for so long leaves the state as small as it

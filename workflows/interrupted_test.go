@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/temporal"
+	"google.golang.org/protobuf/proto"
 
 	"gnomon/action/life"
 	gnomonv1 "gnomon/api/gnomon/v1"
@@ -77,6 +78,51 @@ func TestLostWorkerAfterFailures(t *testing.T) {
 	require.Equal(t, []time.Duration{10 * time.Second}, w.acted())
 	require.EqualValues(t, 3, st.GetFailedAttemptsCounter())
 	require.EqualValues(t, 1, st.GetInterruptedAttemptsCounter())
+}
+
+// M-38, M-55, F1: the server tells with the loss of an attempt how the one before it had
+// failed, whose details are older than what the lost one left, whether in its middle or
+// counted already. It is counted once and not made again under its number.
+func TestLostWorkerAfterAFailureThatIsTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		settled             bool
+		failed, interrupted uint64
+	}{
+		"in its middle":   {false, 1, 1},
+		"counted already": {true, 2, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			lost := 0
+			w.take = func(a *attempt) bool {
+				if lost++; lost > 1 {
+					return false
+				}
+				no := life.Ending{Outcome: gnomonv1.AttemptStatus_FAILURE, At: start, Error: "no"}
+				before := a.started(start)
+				life.Settle(a.in.GetSpec(), a.in.GetMeta(), before, no)
+				before.Counted, before.Settled = 1, true
+				left := proto.CloneOf(before)
+				left.Settled = false
+				life.Start(a.in.GetSpec(), a.in.GetMeta(), left, life.Started{At: start.Add(time.Second), Worker: "lost worker"})
+				if c.settled {
+					no.At = start.Add(time.Second)
+					life.Settle(a.in.GetSpec(), a.in.GetMeta(), left, no)
+					left.Counted, left.Settled = 2, true
+				}
+				a.loseAfter(3*time.Second, before, left)
+				return true
+			}
+			st := w.finish(state(once(t1(3))))
+			require.Equal(t, gnomonv1.Status_SUCCEEDED, st.GetState())
+			require.Len(t, w.attempts, 1)
+			require.EqualValues(t, 3, w.attempts[0].number)
+			require.Equal(t, c.failed, st.GetFailedAttemptsCounter())
+			require.Equal(t, c.interrupted, st.GetInterruptedAttemptsCounter())
+		})
+	}
 }
 
 // M-27, M-38: a worker that was lost before its first word, and one that was lost in

@@ -72,14 +72,17 @@ func (a *actionRun) settle() {
 		a.adopt(in, progress)
 		return
 	}
-	if failure, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+	// A timeout wraps the failure of the attempt before it, if there was one: that one's
+	// details are older than those of its own heartbeats.
+	timeout, lost := errors.AsType[*temporal.TimeoutError](err)
+	if failure, ok := errors.AsType[*temporal.ApplicationError](err); ok && !lost {
 		details := &workflowv1.Progress{}
 		if failure.HasDetails() && failure.Details(details) == nil && details.GetStatus() != nil {
 			a.adopt(in, details)
 			return
 		}
 	}
-	a.interrupted(in, err)
+	a.interrupted(in, timeout, err)
 }
 
 // adopt takes over what the attempts recorded, and stores the row if they could
@@ -92,11 +95,11 @@ func (a *actionRun) adopt(in *workflowv1.PerformInput, p *workflowv1.Progress) {
 }
 
 // interrupted counts an attempt that ended without a word: its process was lost or
-// it could not be taken up at all (M-38).
-func (a *actionRun) interrupted(in *workflowv1.PerformInput, err error) {
+// it could not be taken up at all (M-38). Timeout is nil then.
+func (a *actionRun) interrupted(in *workflowv1.PerformInput, timeout *temporal.TimeoutError, err error) {
 	var left *workflowv1.Progress
 	reason := "the worker could not take up the attempt"
-	if timeout, ok := errors.AsType[*temporal.TimeoutError](err); ok {
+	if timeout != nil {
 		reason = "the worker was lost: no heartbeat came in time"
 		if timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_START_TO_CLOSE {
 			reason = "the worker was lost: the attempt did not end in time"

@@ -21,7 +21,11 @@ import (
 // its result is the final status, whatever became of its actions.
 func (w *Workflows) Playbook(ctx workflow.Context, in *workflowv1.PlaybookState) (*gnomonv1.PlaybookStatus, error) {
 	lasting, _ := workflow.NewDisconnectedContext(ctx)
-	p := &playbookRun{state: in, log: workflow.GetLogger(ctx), root: ctx, ctx: lasting}
+	p := &playbookRun{
+		state: in, log: workflow.GetLogger(ctx), root: ctx, ctx: lasting,
+		scheduling: map[string]bool{}, stopping: map[string]bool{},
+	}
+	requireKnown("playbook", in.GetVersion())
 	if in.GetIncarnation() == nil {
 		in.Incarnation = timestamppb.New(workflow.GetInfo(ctx).WorkflowStartTime)
 		in.MirrorOwed = true
@@ -52,8 +56,9 @@ type playbookRun struct {
 
 	nodes   workflow.Future
 	sending int // commands on their way to the cluster
-	// stopping are the ids that the cluster was told to cancel.
-	stopping map[string]bool
+	// scheduling are the ids that the cluster may not have taken yet, stopping those that it
+	// was told to cancel.
+	scheduling, stopping map[string]bool
 
 	mirror    workflow.Future
 	mirroring uint64
@@ -71,7 +76,7 @@ func (p *playbookRun) run() (*gnomonv1.PlaybookStatus, error) {
 				return p.status(), nil
 			}
 			if workflow.GetInfo(p.ctx).GetContinueAsNewSuggested() {
-				return nil, workflow.NewContinueAsNewError(p.ctx, workflowv1.PlaybookWorkflow, p.state)
+				return nil, workflow.NewContinueAsNewError(binary(p.ctx), workflowv1.PlaybookWorkflow, p.state)
 			}
 		}
 		if err := workflow.Await(p.ctx, p.woken); err != nil {
@@ -136,7 +141,8 @@ func (p *playbookRun) touch() {
 func (p *playbookRun) step() {
 	if ready(p.nodes) {
 		seen := &gnomonv1.Cluster{}
-		if err := p.nodes.Get(p.ctx, seen); err == nil {
+		err := p.nodes.Get(p.ctx, seen)
+		if err == nil && p.status().GetState() == gnomonv1.PlaybookStatus_RUNNING && !p.state.GetCancelling() {
 			stage := p.state.GetPlaybook().GetStages()[p.state.GetStage()]
 			playbook.StageNodes(p.state, playbook.Choose(stage, seen.GetNodes()))
 		}
@@ -150,13 +156,36 @@ func (p *playbookRun) step() {
 	if next.Resolve && p.nodes == nil {
 		p.resolve()
 	}
-	if len(next.Schedule) > 0 {
-		p.send(fmt.Sprintf("%d actions of stage %s", len(next.Schedule), next.Schedule[0].GetStage()), &workflowv1.ClusterCommand{
-			Command: &workflowv1.ClusterCommand_Schedule_{Schedule: &workflowv1.ClusterCommand_Schedule{Actions: next.Schedule}},
-		})
-	}
+	p.schedule(next.Schedule)
 	p.stop(next.Cancel)
 	p.arm(next.Until)
+}
+
+// scheduleBytes bounds one command. A cluster that cannot hold all of a stage's actions
+// takes those that fit, and the others when these have finished.
+const scheduleBytes = 64 << 10
+
+// schedule gives the cluster actions, in as many commands as that takes.
+func (p *playbookRun) schedule(all []*gnomonv1.NodeAction) {
+	for len(all) > 0 {
+		n, size := 1, proto.Size(all[0])
+		for n < len(all) && size+proto.Size(all[n]) <= scheduleBytes {
+			size += proto.Size(all[n])
+			n++
+		}
+		some := all[:n]
+		for _, a := range some {
+			p.scheduling[a.GetId()] = true
+		}
+		p.send(fmt.Sprintf("%d actions of stage %s", n, some[0].GetStage()), &workflowv1.ClusterCommand{
+			Command: &workflowv1.ClusterCommand_Schedule_{Schedule: &workflowv1.ClusterCommand_Schedule{Actions: some}},
+		}, func() {
+			for _, a := range some {
+				delete(p.scheduling, a.GetId())
+			}
+		})
+		all = all[n:]
+	}
 }
 
 // resolve asks for the nodes of the stage, unless it names them.
@@ -171,24 +200,21 @@ func (p *playbookRun) resolve() {
 }
 
 // stop has the cluster cancel actions, each once: that a cancellation takes effect is up
-// to the cluster's cycles.
+// to the cluster's cycles. It must not come before the action.
 func (p *playbookRun) stop(ids []string) {
 	for _, id := range ids {
-		if p.stopping[id] {
+		if p.stopping[id] || p.scheduling[id] {
 			continue
-		}
-		if p.stopping == nil {
-			p.stopping = map[string]bool{}
 		}
 		p.stopping[id] = true
 		p.send("cancel "+id, &workflowv1.ClusterCommand{Command: &workflowv1.ClusterCommand_Cancel{
 			Cancel: &workflowv1.ClusterCommand_Decision{Action: id, By: p.state.GetPlaybook().GetRequestedBy(), Reason: "its playbook ends it"},
-		}})
+		}}, func() {})
 	}
 }
 
-// send gives a command to the cluster, for as long as that takes.
-func (p *playbookRun) send(summary string, command *workflowv1.ClusterCommand) {
+// send gives a command to the cluster, for as long as that takes, and calls done then.
+func (p *playbookRun) send(summary string, command *workflowv1.ClusterCommand, done func()) {
 	sent := workflow.ExecuteActivity(p.patient(summary), workflowv1.ClusterCommandActivity, &workflowv1.ClusterCommandInput{
 		Cluster: p.state.GetPlaybook().GetCluster(), Command: command,
 	})
@@ -199,6 +225,7 @@ func (p *playbookRun) send(summary string, command *workflowv1.ClusterCommand) {
 		}
 		p.sending--
 		p.changed = true
+		done()
 	})
 }
 
@@ -277,7 +304,7 @@ func (p *playbookRun) nudge() error {
 	clear(p.stopping)
 	p.changed = true
 	if p.status().GetState() == gnomonv1.PlaybookStatus_RUNNING {
-		p.send("nudge", &workflowv1.ClusterCommand{Command: &workflowv1.ClusterCommand_Nudge_{Nudge: &workflowv1.ClusterCommand_Nudge{}}})
+		p.send("nudge", &workflowv1.ClusterCommand{Command: &workflowv1.ClusterCommand_Nudge_{Nudge: &workflowv1.ClusterCommand_Nudge{}}}, func() {})
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -25,12 +26,16 @@ type book struct {
 	rows                 []*gnomonv1.Playbook
 	// onSchedule is what becomes of an action as soon as it is scheduled.
 	onSchedule func(*gnomonv1.NodeAction) gnomonv1.NodeAction_State
+	// full is how often the cluster has no room for what is scheduled.
+	full int
+	// nodes are the cluster's.
+	nodes []string
 }
 
 func newBook(t *testing.T) *book {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	b := &book{t: t, env: suite.NewTestWorkflowEnvironment()}
+	b := &book{t: t, env: suite.NewTestWorkflowEnvironment(), nodes: []string{"n1", "n2"}}
 	b.env.SetTestTimeout(20 * time.Second)
 	workflows.New(workflows.Options{}).Register(b.env)
 	register := func(f any, name string) {
@@ -39,6 +44,10 @@ func newBook(t *testing.T) *book {
 	register(func(_ context.Context, in *workflowv1.ClusterCommandInput) error {
 		require.Equal(t, "c", in.GetCluster())
 		c := in.GetCommand()
+		if c.GetSchedule() != nil && b.full > 0 {
+			b.full--
+			return errors.New("the cluster is full")
+		}
 		for _, a := range c.GetSchedule().GetActions() {
 			b.scheduled = append(b.scheduled, a.GetId())
 			if b.onSchedule != nil {
@@ -55,7 +64,11 @@ func newBook(t *testing.T) *book {
 		return nil
 	}, workflowv1.ClusterCommandActivity)
 	register(func(context.Context, string) (*gnomonv1.Cluster, error) {
-		return &gnomonv1.Cluster{Nodes: []*gnomonv1.Node{{Name: "n1"}, {Name: "n2"}}}, nil
+		c := &gnomonv1.Cluster{}
+		for _, name := range b.nodes {
+			c.Nodes = append(c.Nodes, &gnomonv1.Node{Name: name})
+		}
+		return c, nil
 	}, workflowv1.ClusterNodesActivity)
 	register(func(_ context.Context, in *workflowv1.MirrorPlaybookInput) error {
 		b.rows = append(b.rows, in.GetPlaybook())

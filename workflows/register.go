@@ -13,4 +13,6 @@ func (w *Workflows) Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(w.Batch, workflow.RegisterOptions{Name: workflowv1.BatchWorkflow})
 	r.RegisterWorkflowWithOptions(w.Playbook, workflow.RegisterOptions{Name: workflowv1.PlaybookWorkflow})
 	r.RegisterWorkflowWithOptions(w.Cluster, workflow.RegisterOptions{Name: workflowv1.ClusterWorkflow})
+	r.RegisterWorkflowWithOptions(w.Entity, workflow.RegisterOptions{Name: workflowv1.EntityWorkflow})
+	r.RegisterWorkflowWithOptions(w.Rewalk, workflow.RegisterOptions{Name: workflowv1.RewalkWorkflow})
 }

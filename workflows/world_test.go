@@ -72,7 +72,7 @@ func newWorld(t *testing.T, opts ...func(*world)) *world {
 	w.env.SetStartTime(w.clock)
 	workflows.New(workflows.Options{}).Register(registry{w.env})
 
-	mirror := activities.NewMirror(w.rows, quiet)
+	mirror := activities.NewMirrorTelling(w.rows, quiet, 0)
 	t.Cleanup(func() { mirror.Close(context.Background()) })
 	w.real = &activities.Perform{
 		Performers: performers.Set{"mock_action": w}, Mirror: mirror, Asker: w, Log: quiet,

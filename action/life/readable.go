@@ -61,19 +61,30 @@ func StaticSummary(a *gnomonv1.ScheduledAction) string {
 	return action.Summary(a.GetSpec().GetAction())
 }
 
-// StaticDetails is what the Web UI shows of the spec: no payload and no header.
+// StaticDetails is what the Web UI shows of the spec below StaticSummary: no payload and
+// no header. It is kept for as long as the action waits, so it says nothing twice: of an
+// action that is performed once, without retries and deadline, there is only the time,
+// which the timer's summary and the current details say. Then it is empty.
 func StaticDetails(a *gnomonv1.ScheduledAction) string {
 	spec := a.GetSpec()
 	retry := action.RetryPolicy(spec)
-	return fmt.Sprintf("**%s**, %s. Retries: %d, %s to %s apart.", action.Summary(spec.GetAction()), schedule(spec),
-		retry.GetMaxRetries(), retry.GetMinRestartPeriod().AsDuration(), retry.GetMaxRestartPeriod().AsDuration())
+	if spec.GetSendPolicy().GetSendOncePolicy() != nil && spec.GetSendPolicy().GetDeadline() == nil && retry.GetMaxRetries() == 0 {
+		return ""
+	}
+	text := schedule(spec)
+	if retry.GetMaxRetries() > 0 {
+		text += fmt.Sprintf(". Retries: %d, %s to %s apart.",
+			retry.GetMaxRetries(), retry.GetMinRestartPeriod().AsDuration(), retry.GetMaxRestartPeriod().AsDuration())
+	}
+	return text
 }
 
 // schedule says when a spec is performed, as a part of a sentence.
 func schedule(spec *gnomonv1.Spec) string {
-	start, when := "first due", ", once"
+	start, when := "once,", ""
 	switch p := spec.GetSendPolicy().GetPolicy().(type) {
 	case *gnomonv1.SendPolicy_SendPeriodicallyPolicy:
+		start = "first due"
 		when = fmt.Sprintf(", then every %s", p.SendPeriodicallyPolicy.GetPeriod().AsDuration())
 	case *gnomonv1.SendPolicy_SendByCalendarPolicy:
 		// The first match comes at or after start_at.

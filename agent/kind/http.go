@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -55,7 +54,7 @@ func (h *HTTP) Run(ctx context.Context, a *gnomonv1.NodeAction, _ func(string) e
 	}
 	reply, err := h.client.Do(req, outbound.Call{Limit: limit, Redirects: outbound.FollowRedirects(listed), Keep: defaultOutputLimit})
 	switch {
-	case err != nil && ctx.Err() != nil:
+	case (err != nil || reply.Broken != nil) && ctx.Err() != nil:
 		return Outcome{State: gnomonv1.NodeAction_CANCELLED, Reason: fmt.Sprint(context.Cause(ctx))}
 	case err != nil:
 		return failed("%v", err)
@@ -64,11 +63,11 @@ func (h *HTTP) Run(ctx context.Context, a *gnomonv1.NodeAction, _ func(string) e
 		Code: int32(reply.Status), Output: strings.ToValidUTF8(string(reply.Body), "\uFFFD"),
 	}}
 	good := listed(reply.Status) || len(spec.GetAcceptedStatus()) == 0 && reply.Status >= 200 && reply.Status <= 299
-	if err := errors.Join(reply.Broken); !good || err != nil {
+	if !good || reply.Broken != nil {
 		outcome.State = gnomonv1.NodeAction_FAILED
 		outcome.Reason = fmt.Sprintf("%s answered with status %d", reply.Place, reply.Status)
 		if good {
-			outcome.Reason = err.Error()
+			outcome.Reason = reply.Broken.Error()
 		}
 	}
 	return outcome

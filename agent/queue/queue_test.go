@@ -60,6 +60,27 @@ func TestOneAtATimeInOrder(t *testing.T) {
 	require.Nil(t, a)
 }
 
+// what stands under an id is told again to who gives it, though he fetched it before:
+// else he would wait for it for ever.
+func TestAddTellsAgain(t *testing.T) {
+	t.Parallel()
+	q, _ := open(t)
+	add(t, q, action("a", 0))
+	seen, cursor, _, err := q.Changes(t.Context(), 0, 10, 1<<20)
+	require.NoError(t, err)
+	require.Len(t, seen, 1)
+	for _, wanted := range []*gnomonv1.NodeAction{action("a", 0), {Id: "a", Action: action("b", 0).GetAction()}} {
+		seen, _, _, err = q.Changes(t.Context(), cursor, 10, 1<<20)
+		require.NoError(t, err)
+		require.Empty(t, seen)
+		_, _ = q.Add(t.Context(), wanted, noon)
+		seen, cursor, _, err = q.Changes(t.Context(), cursor, 10, 1<<20)
+		require.NoError(t, err)
+		require.Len(t, seen, 1)
+		require.Equal(t, "/bin/a", seen[0].GetExec().GetArgv()[0])
+	}
+}
+
 // idempotent by id, and another's work under the id is refused.
 func TestAdd(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ func (q *Queue) within(ctx context.Context, do func(*sql.Tx) error) error {
 		return err
 	}
 	err = do(tx)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrOther) {
 		return errors.Join(err, ignoreDone(tx.Rollback()))
 	}
 	return errors.Join(err, tx.Commit())

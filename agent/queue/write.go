@@ -55,6 +55,11 @@ func (q *Queue) Add(ctx context.Context, a *gnomonv1.NodeAction, now time.Time) 
 	err := q.within(ctx, func(tx *sql.Tx) error {
 		have, err := get(ctx, tx, a.GetId())
 		if err == nil {
+			// Who gives it again does not know of what stands, though it may have fetched that
+			// before: it is told once more.
+			if err := put(ctx, tx, have); err != nil {
+				return err
+			}
 			if stands = have; !playbook.SameWork(have, a) {
 				return ErrOther
 			}

@@ -16,6 +16,7 @@ const (
 	Batches   = "batch_service"
 	Clusters  = "cluster_service"
 	Playbooks = "playbook_service"
+	Entities  = "entity_service"
 )
 
 //go:embed gnomon/v1/*.openapi.json

@@ -213,6 +213,30 @@ func TestAgentWins(t *testing.T) {
 	require.Equal(t, "agent\n", won.GetResult().GetOutput())
 }
 
+// an id that the agent has used for other work, which the core has heard of long ago,
+// is answered with what stands there; nothing waits for it for ever, and what comes after
+// it runs.
+func TestAgentWinsByWhatItHasDone(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	n := s.agent(t, "n1", nil)
+	s.health(t, gnomonv1.Node_UP, "n1")
+	for _, id := range []string{s.cluster + ".p.0.n1", s.cluster + ".p.1.n1"} {
+		_, err := n.local.ScheduleLocal(t.Context(), &gnomonv1.ScheduleLocalRequest{Action: &gnomonv1.NodeAction{
+			Id: id, Action: &gnomonv1.NodeAction_Exec{Exec: exec("echo agent")},
+		}})
+		require.NoError(t, err)
+		s.reaches(t, id, gnomonv1.NodeAction_DONE)
+	}
+	// The core has forgotten both: they have finished. The second is the same work.
+	p := s.play(t, "p", nil, stage("one", "echo core", "n1"), stage("two", "echo agent", "n1"), stage("three", "true", "n1"))
+	ended := s.ends(t, p.GetId())
+	require.Equal(t, gnomonv1.PlaybookStatus_DONE, ended.GetStatus().GetState(), ended.GetStatus())
+	won, _ := s.reaches(t, s.cluster+".p.0.n1", gnomonv1.NodeAction_DONE)
+	require.NotNil(t, won.GetOverwriteTime())
+	require.Equal(t, "agent\n", won.GetResult().GetOutput())
+}
+
 // an action that the agent purged before anybody saw how it ended is LOST, and is
 // never given to the agent again. R-24: a nudge finds it.
 func TestLostByAPurge(t *testing.T) {

@@ -28,15 +28,26 @@ func startTemporal(t *testing.T, dir, port string) (*processes.Process, string) 
 	return p, strings.TrimSpace(line)
 }
 
-// Issue 6: Temporal is killed with -9 in the middle of a stage and comes back. What ran on
-// the nodes ended meanwhile (the nodes' work does not wait for it), nothing runs twice, and
-// the playbook goes on.
+// Issue 6: Temporal is killed with -9 or stopped (SIGSTOP) in the middle of a stage and
+// comes back. What ran on the nodes ended meanwhile (the nodes' work does not wait for it),
+// nothing runs twice, and the playbook goes on.
 func TestTemporalKilled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	server, address := startTemporal(t, dir, "0")
 	_, port, err := net.SplitHostPort(address)
 	require.NoError(t, err)
+	goesOnWithoutTemporal(t, address, func() { server.Kill() }, func() { startTemporal(t, dir, port) })
+}
+
+func TestTemporalStopped(t *testing.T) {
+	t.Parallel()
+	server, address := startTemporal(t, t.TempDir(), "0")
+	goesOnWithoutTemporal(t, address, func() { require.NoError(t, server.Freeze(t.Context())) }, server.Thaw)
+}
+
+func goesOnWithoutTemporal(t *testing.T, address string, goes, comes func()) {
+	t.Helper()
 	s := openFacade(t, address, sqlite.Config{Path: sqlite.MemoryPath})
 	s.work(t, &workflowv1.ClusterSettings{Interval: durationpb.New(time.Second), NodeTimeout: durationpb.New(5 * time.Second)})
 	first := s.agent(t, "n1", nil)
@@ -51,14 +62,14 @@ func TestTemporalKilled(t *testing.T) {
 	id := p.GetId() + ".0.n1"
 	s.reaches(t, id, gnomonv1.NodeAction_RUNNING)
 
-	server.Kill()
+	goes()
 	g.opens(t)
 	require.Eventually(t, func() bool {
 		a, err := first.local.GetLocal(t.Context(), &gnomonv1.GetLocalRequest{Id: id})
 		require.NoError(t, err)
 		return a.GetState() == gnomonv1.NodeAction_DONE
 	}, within, 10*time.Millisecond, "the node goes on without Temporal")
-	startTemporal(t, dir, port)
+	comes()
 	ended := s.ends(t, p.GetId())
 	require.Equal(t, gnomonv1.PlaybookStatus_DONE, ended.GetStatus().GetState(), ended.GetStatus())
 	text, err := os.ReadFile(log)

@@ -79,14 +79,15 @@ func (u *unwell) carryOut(ctx context.Context, o Order) (string, error) {
 // befalls draws what befalls one statement.
 func (u *unwell) befalls(o Outage) ydbdouble.Fault {
 	fault := ydbdouble.Fault{}
+	befallen := o.Delay > 0
 	switch drawn := rand.Float64(); { //nolint:gosec // drawn, not secret
 	case drawn < o.Errors:
-		fault = mishaps[rand.IntN(len(mishaps))] //nolint:gosec // drawn, not secret
+		fault, befallen = mishaps[rand.IntN(len(mishaps))], true //nolint:gosec // drawn, not secret
 	case drawn < o.Errors+o.Lost:
-		fault = losses[rand.IntN(len(losses))] //nolint:gosec // drawn, not secret
+		fault, befallen = losses[rand.IntN(len(losses))], true //nolint:gosec // drawn, not secret
 	}
 	fault.Delay = o.Delay
-	if fault != (ydbdouble.Fault{}) {
+	if befallen {
 		u.befallen.Add(1)
 	}
 	return fault

@@ -17,12 +17,12 @@ func plantedPerformers(ctx context.Context, p *play) error {
 		return err
 	}
 	worker := p.Workers()[0]
-	err := beside(ctx, func(load context.Context) { p.steady(ctx, load, "p", "/ok", 100*time.Millisecond) }, func() error {
+	err := beside(ctx, func(load context.Context) { p.steady(ctx, load, "p", "/ok", steadyPace) }, func() error {
 		if err := passes(ctx, min(12*time.Second, p.scale.Stretch)); err != nil {
 			return err
 		}
-		for range 2 {
-			if err := p.stretch(ctx, "F11", record.Healthy, p.scale.Stretch/3); err != nil {
+		for range lagRounds {
+			if err := p.stretch(ctx, "F11", record.Healthy, p.scale.Stretch/2); err != nil {
 				return err
 			}
 			if err := p.plant(ctx); err != nil {
@@ -33,7 +33,7 @@ func plantedPerformers(ctx context.Context, p *play) error {
 				return err
 			}
 		}
-		return p.stretch(ctx, "F11", record.Healthy, p.scale.Stretch/3)
+		return p.stretch(ctx, "F11", record.Healthy, p.scale.Stretch/2)
 	})
 	if !worker.Alive() {
 		p.inject("F11", record.Died, time.Now(), time.Time{}, 0, "the worker did not survive: "+worker.Tail())
@@ -41,22 +41,22 @@ func plantedPerformers(ctx context.Context, p *play) error {
 	return err
 }
 
-// plant has one of each every five seconds.
+// plant has one every second, of each kind in turn: that five are due in one instant would
+// make others late, whatever they do.
 func (p *play) plant(ctx context.Context) error {
 	paths := []string{roles.PlantedPanic, roles.PlantedLoop, roles.PlantedMemory, roles.PlantedDeaf, "/big/10485760"}
 	at, count := time.Now(), 0
 	var all group
 	defer all.Wait()
-	for time.Since(at) < p.scale.Stretch/3 {
-		for _, path := range paths {
-			count++
-			all.Go(func() {
-				p.client.Create(ctx, clients.Who{}, fmt.Sprintf("%s-%d", record.Planted, p.number()), p.Target,
-					record.Spec{Path: path, Due: time.Now()})
-			})
-		}
+	for time.Since(at) < p.scale.Stretch/2 {
+		path := paths[count%len(paths)]
+		count++
+		all.Go(func() {
+			p.client.Create(ctx, clients.Who{}, fmt.Sprintf("%s-%d", record.Planted, p.number()), p.Target,
+				record.Spec{Path: path, Due: time.Now()})
+		})
 		p.say("%d planted", count)
-		if err := passes(ctx, 5*time.Second); err != nil {
+		if err := passes(ctx, time.Second); err != nil {
 			return err
 		}
 	}

@@ -95,12 +95,14 @@ func (p *play) steady(ctx, load context.Context, prefix, path string, pace time.
 }
 
 // storeFaults has the store down, slow and failing, with healthy stretches between
-// (F5).
+// (F5). Slow and failing come in several short stretches, each between two healthy ones,
+// so that what the machine does meanwhile befalls all of them alike.
 func storeFaults(ctx context.Context, p *play) error {
+	p.AsShipped()
 	if err := p.faultyParts(ctx); err != nil {
 		return err
 	}
-	return beside(ctx, func(load context.Context) { p.steady(ctx, load, "s", "/ok", 150*time.Millisecond) }, func() error {
+	return beside(ctx, func(load context.Context) { p.steady(ctx, load, "s", "/ok", steadyPace) }, func() error {
 		// The first seconds of a process are its own.
 		if err := passes(ctx, min(12*time.Second, p.scale.Stretch)); err != nil {
 			return err
@@ -112,11 +114,8 @@ func storeFaults(ctx context.Context, p *play) error {
 			if err := p.unwell(ctx, "F5", s.kind, s.lasts, s.trouble, 1); err != nil {
 				return err
 			}
-			if s.kind != record.StoreDown {
-				continue
-			}
 			// What waited for the store ends now, which is not health to compare with.
-			if err := p.stretch(ctx, "F5", record.Aftermath, p.scale.Stretch*2/3); err != nil {
+			if err := p.stretch(ctx, "F5", record.Aftermath, s.settles); err != nil {
 				return err
 			}
 		}
@@ -128,8 +127,9 @@ func storeFaults(ctx context.Context, p *play) error {
 type storeTrouble struct {
 	trouble
 
-	kind  string
-	lasts time.Duration
+	kind string
+	// lasts is for how long, settles how long after it is not looked at for health.
+	lasts, settles time.Duration
 }
 
 // troubles are those of F5: in the wrapper round a file, which cannot be away, or in
@@ -139,15 +139,25 @@ func troubles(rows site.Rows, stretch time.Duration) []storeTrouble {
 	if rows == site.YDB {
 		down, slow, failing = trouble{behind: roles.Outage{Down: true}}, trouble{behind: roles.Outage{Delay: storeDelay}}, trouble{behind: roles.Outage{Errors: 0.3}}
 	}
-	return []storeTrouble{
-		{down, record.StoreDown, stretch},
-		{slow, record.StoreSlow, stretch * 2 / 3},
-		{failing, record.StoreErrors, stretch * 2 / 3},
+	third := stretch / 3
+	all := []storeTrouble{{down, record.StoreDown, stretch, 2 * third}}
+	for range lagRounds {
+		all = append(all, storeTrouble{slow, record.StoreSlow, third, third / 4}, storeTrouble{failing, record.StoreErrors, third, third / 4})
 	}
+	return all
 }
 
 // storeDelay is how slow a slow store is.
 const storeDelay = 2 * time.Second
+
+const (
+	// steadyPace is how often the steady load of F5 and F11 creates an action: in a
+	// stretch of 20 s of the full form 200 fall due.
+	steadyPace = 100 * time.Millisecond
+	// lagRounds is how many stretches there are of each state whose lag is compared: a
+	// 99th percentile of a few hundred is the third worst of them, and chance.
+	lagRounds = 3
+)
 
 // stretch lets a state last.
 func (p *play) stretch(ctx context.Context, fault, kind string, d time.Duration) error {

@@ -10,6 +10,11 @@ import (
 // defaultHeartbeat is that of the worker as it is shipped.
 const defaultHeartbeat = 10 * time.Second
 
+// AsShipped has workers begin with the heartbeat timeout that they are shipped with: where
+// none is killed, a short one would only have attempts that wait for their rows report more
+// often than anybody's do.
+func (s *Site) AsShipped() { s.heartbeat = defaultHeartbeat }
+
 // NewProduction is New over a PostgreSQL and with the rows in YDB's double, which
 // `gnomon migrate` has prepared; each is a process. Temporal may be killed and started
 // again, the two databases may not.

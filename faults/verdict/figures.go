@@ -74,6 +74,9 @@ func (v *Verdict) again(e *Evidence) {
 		}
 	}
 	v.figuref("F1", "attempted again after", "%s; %d by the tolerance of %s only", spread(took), slack, e.Run.Tolerance)
+	if slack > 0 {
+		v.toleratedf("F1: %d of %d attempts were made again in time by the %s that are granted", slack, len(took), e.Run.Tolerance)
+	}
 	v.figuref("F1", "with more kills meanwhile", "%s", spread(further))
 }
 

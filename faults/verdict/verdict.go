@@ -20,6 +20,8 @@ type Verdict struct {
 	Broken []Breach `json:"broken"`
 	// BrokenCount is how many there are in all.
 	BrokenCount int `json:"broken_count"`
+	// Tolerated are the limits that held only by what is granted for the machine.
+	Tolerated []string `json:"tolerated,omitempty"`
 	// Figures are what was measured, in order.
 	Figures []Figure `json:"figures"`
 }
@@ -54,6 +56,11 @@ func (v *Verdict) breachf(promise int, id, format string, args ...any) {
 	if same < told {
 		v.Broken = append(v.Broken, Breach{promise, id, fmt.Sprintf(format, args...)})
 	}
+}
+
+// toleratedf notes a limit that held only by what is granted for the machine.
+func (v *Verdict) toleratedf(format string, args ...any) {
+	v.Tolerated = append(v.Tolerated, fmt.Sprintf(format, args...))
 }
 
 // figuref notes what was measured.

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -327,4 +328,43 @@ func TestSecondKillMayTakeTheTaskWithIt(t *testing.T) {
 	b.Injections = append(b.Injections, record.Injection{Fault: "F1", Kind: record.KillWorker, At: at(3000), Until: at(3100), Count: 1})
 	b.Visits[1].Began, b.Visits[1].Ended = at(10_500), at(10_550)
 	require.Empty(t, Judge(b.Evidence).Broken)
+}
+
+// F5, F11: a ratio that only the tolerance makes hold is told to; one that holds is not,
+// and what is beyond the tolerance is broken.
+func TestLagByTheTolerance(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		late              int
+		broken, tolerated int
+	}{
+		"within the ratio": {51, 0, 0},
+		"by the tolerance": {70, 0, 1},
+		"beyond it":        {80, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBooks("F11")
+			lags := func(from, n, late int) {
+				for i := range n {
+					id := fmt.Sprint("a", from+i)
+					b.call(record.Create, id, id, "OK", from+i, from+i, due(from+i))
+					b.visit(id, id, from+i, from+i+late, from+i+late+1, 1, 200)
+					b.ends(id, id, gnomonv1.Status_SUCCEEDED, 1, 0)
+				}
+			}
+			for from := 10_000; from <= 50_000; from += 20_000 {
+				lags(from, 10, 50)
+				b.Injections = append(b.Injections, record.Injection{Fault: "F11", Kind: record.Healthy, At: at(from - 1), Until: at(from + 1000)})
+				lags(from+10_000, 10, c.late)
+				b.Injections = append(b.Injections, record.Injection{Fault: "F11", Kind: record.Planted, At: at(from + 9999), Until: at(from + 11_000), Count: 1})
+			}
+			// What befalls one healthy stretch and one of the others says nothing.
+			lags(10_500, 10, 900)
+			lags(40_500, 10, 900)
+			v := Judge(b.Evidence)
+			require.Len(t, v.Broken, c.broken, "%v", v.Broken)
+			require.Len(t, v.Tolerated, c.tolerated)
+		})
+	}
 }

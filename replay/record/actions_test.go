@@ -14,12 +14,8 @@ import (
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 )
 
-// soon is when most actions begin, late enough for their first task to come before;
-// far is when they do not.
-const (
-	soon = 4 * time.Second
-	far  = time.Hour
-)
+// far is when actions do not begin.
+const far = time.Hour
 
 // once is an action that calls a path of the receiver once.
 func (i *installation) once(id, path string, in time.Duration) *gnomonv1.ScheduledAction {

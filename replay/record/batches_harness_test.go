@@ -27,9 +27,10 @@ import (
 
 const (
 	ends = enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED
-	// applyLimit is how long a change may take, and so how long a worker waits that
-	// follows a lost one.
-	applyLimit = 20 * time.Second
+	// applyLimit is how long a change may take, the most there is; lostApplyLimit is that
+	// of those whose worker is killed, and so how long the worker waits that follows.
+	applyLimit     = time.Minute
+	lostApplyLimit = 30 * time.Second
 )
 
 // bureau is an installation of batches.
@@ -38,6 +39,8 @@ type bureau struct {
 
 	calls *starter.Batches
 	judge *judge
+	// applyLimit is how long a change may take.
+	applyLimit time.Duration
 }
 
 // judge says whether batches are valid, and is told by the webhook.
@@ -86,7 +89,7 @@ func (j *judge) hears(yes bool) {
 // openIdle brings one up without a worker.
 func openIdle(t *testing.T, attempts int32) *bureau {
 	t.Helper()
-	b := &bureau{installation: installIdle(t), judge: &judge{invalid: map[string]bool{}}}
+	b := &bureau{installation: installIdle(t), judge: &judge{invalid: map[string]bool{}}, applyLimit: applyLimit}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /validate/{id}", b.judge.validate)
 	mux.HandleFunc("POST /hook", b.judge.hook)
@@ -102,7 +105,7 @@ func openIdle(t *testing.T, attempts int32) *bureau {
 	t.Cleanup(func() { require.NoError(t, people.Close()) })
 	b.batches = worker.Config{Changes: set, Notices: people.Set, BatchAttempts: attempts}
 	b.calls, err = starter.NewBatches(starter.Config{
-		Client: b.client, TaskQueue: b.queue, Store: b.store, Changes: set, ApplyTimeout: 20 * time.Second, Logger: b.log,
+		Client: b.client, TaskQueue: b.queue, Store: b.store, Changes: set, ApplyTimeout: applyTimeout, Logger: b.log,
 	})
 	require.NoError(t, err)
 	return b
@@ -122,7 +125,7 @@ func (b *bureau) submit(t *testing.T, id string, in time.Duration, paths ...stri
 	wanted := &gnomonv1.Batch{Id: id, ScheduledAt: timestamppb.New(time.Now().Add(in)), Labels: map[string]string{"team": "recorder"}}
 	for _, p := range paths {
 		wanted.Changes = append(wanted.Changes, &gnomonv1.Change{Change: &gnomonv1.Change_HttpChange{HttpChange: &gnomonv1.HttpChange{
-			ValidateUrl: b.judge.URL + "/validate/" + id, ApplyUrl: b.inbox.URL(p), Timeout: durationpb.New(applyLimit),
+			ValidateUrl: b.judge.URL + "/validate/" + id, ApplyUrl: b.inbox.URL(p), Timeout: durationpb.New(b.applyLimit),
 		}}})
 	}
 	created, err := b.calls.CreateBatch(t.Context(), &gnomonv1.CreateBatchRequest{Batch: wanted})
@@ -150,12 +153,8 @@ func (b *bureau) review(t *testing.T, decision gnomonv1.ReviewBatchRequest_Decis
 func (b *bureau) comes(t *testing.T, id string, want gnomonv1.BatchStatus_State, round uint32) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		answer, err := b.client.QueryWorkflow(limited(t), workflowv1.BatchWorkflowID(id), "", workflowv1.QueryBatch)
-		if err != nil {
-			return false
-		}
 		h := &workflowv1.BatchHead{}
-		require.NoError(t, answer.Get(h))
+		b.ask(t, workflowv1.BatchWorkflowID(id), workflowv1.QueryBatch, h)
 		return h.GetStatus().GetState() == want && h.GetStatus().GetRound() == round
 	}, within, 20*time.Millisecond, id)
 	b.settles(t, id)

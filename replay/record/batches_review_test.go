@@ -19,7 +19,7 @@ func inFuture(in time.Duration) *timestamppb.Timestamp { return timestamppb.New(
 func (b *bureau) turnBad(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
-		b.submit(t, id, soon, "/ok", "/ok")
+		b.submit(t, id, b.soon(t), "/ok", "/ok")
 		b.judge.says(true, id)
 	}
 	for _, id := range ids {
@@ -79,11 +79,11 @@ func TestBatchAttemptsSpent(t *testing.T) {
 	t.Parallel()
 	b := open(t, 2)
 	const spent, abandoning = "batch-in-review-by-attempts", "batch-abandoning"
-	b.submit(t, spent, soon, "/ok", "/status/503")
+	b.submit(t, spent, b.soon(t), "/ok", "/status/503")
 	b.comes(t, spent, inReview, 1)
 	b.rests(t, spent)
 	made.save(t, b.installation, spent)
-	b.submit(t, abandoning, soon, "/ok", "/status/503")
+	b.submit(t, abandoning, b.soon(t), "/ok", "/status/503")
 	b.store.Set(faulty.Faults{Fail: 1, Only: []faulty.Method{faulty.PutBatch}})
 	b.happens(t, abandoning, failed, 1)
 	b.pends(t, abandoning, workflowv1.AbandonBatchActivity)

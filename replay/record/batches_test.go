@@ -27,9 +27,9 @@ func TestBatchEnds(t *testing.T) {
 	b := open(t, 0)
 	b.submit(t, "batch-waiting", far, "/ok")
 	b.happens(t, "batch-waiting", sleeps, 1)
-	b.submit(t, "batch-complete", soon, "/ok", "/ok", "/ok")
-	b.submit(t, "batch-partial-failure", soon, "/ok", "/status/409")
-	b.submit(t, "batch-failed", soon, "/status/400", "/status/404")
+	b.submit(t, "batch-complete", b.soon(t), "/ok", "/ok", "/ok")
+	b.submit(t, "batch-partial-failure", b.soon(t), "/ok", "/status/409")
+	b.submit(t, "batch-failed", b.soon(t), "/status/400", "/status/404")
 	b.settles(t, "batch-waiting")
 	made.save(t, b.installation, "batch-waiting")
 	b.closed(t, "batch-complete", "batch-partial-failure", "batch-failed")
@@ -56,7 +56,7 @@ func TestBatchProcessing(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
 			b := open(t, 0)
-			b.submit(t, id, soon, "/ok", "/block/"+id, "/ok")
+			b.submit(t, id, b.soon(t), "/ok", "/block/"+id, "/ok")
 			b.reaches(t, "/block/"+id)
 			switch id {
 			case "batch-progress-told":
@@ -82,7 +82,7 @@ func TestBatchRetrying(t *testing.T) {
 	t.Parallel()
 	b := open(t, 0)
 	const id = "batch-retrying"
-	b.submit(t, id, soon, "/ok", "/status/500")
+	b.submit(t, id, b.soon(t), "/ok", "/status/500")
 	b.pends(t, id, workflowv1.ProcessBatchActivity)
 	made.save(t, b.installation, id)
 }
@@ -95,12 +95,13 @@ func TestBatchLosses(t *testing.T) {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
 			b := openIdle(t, attempts)
+			b.applyLimit = lostApplyLimit
 			var flags []string
 			if attempts > 0 {
 				flags = []string{"--batch-attempts", "1"}
 			}
 			doomed := b.workElsewhere(t, flags...)
-			b.submit(t, id, soon, "/ok", "/block/"+id, "/ok")
+			b.submit(t, id, b.soon(t), "/ok", "/block/"+id, "/ok")
 			b.reaches(t, "/block/"+id)
 			doomed.kill()
 			b.inbox.Release()
@@ -124,12 +125,12 @@ func TestBatchLate(t *testing.T) {
 	b := open(t, 0)
 	const late, cancelled = "batch-complete-late", "batch-cancelled-without-workers"
 	for _, id := range []string{late, cancelled} {
-		b.submit(t, id, soon, "/ok")
+		b.submit(t, id, b.soon(t), "/ok")
 	}
 	b.happens(t, late, sleeps, 1)
 	b.happens(t, cancelled, sleeps, 1)
 	b.rest()
-	later := time.Now().Add(soon)
+	later := time.Now().Add(b.soon(t))
 	b.signal(t, cancelled, workflowv1.CommandReschedule, map[string]any{"scheduledAt": later.UTC().Format(time.RFC3339Nano)})
 	b.cancel(t, cancelled)
 	b.signal(t, cancelled, workflowv1.CommandReschedule, map[string]any{"scheduledAt": later.UTC().Format(time.RFC3339Nano)})
@@ -167,7 +168,7 @@ func TestBatchCommands(t *testing.T) {
 	b.signal(t, "batch-malformed-signals", workflowv1.SignalBatchProgress, []byte{0xff, 0})
 	b.signal(t, "batch-malformed-signals", workflowv1.CommandReview, nil)
 	for _, id := range []string{"batch-malformed-signals", "batch-rescheduled-by-signal"} {
-		b.signal(t, id, workflowv1.CommandReschedule, &workflowv1.BatchCommand{Id: "c-1", ScheduledAt: inFuture(soon)})
+		b.signal(t, id, workflowv1.CommandReschedule, &workflowv1.BatchCommand{Id: "c-1", ScheduledAt: inFuture(b.soon(t))})
 		b.closed(t, id)
 	}
 }
@@ -182,7 +183,7 @@ func TestBatchStoreDown(t *testing.T) {
 		b.submit(t, id, far, "/ok")
 		b.happens(t, id, sleeps, 1)
 	}
-	b.submit(t, complete, soon, "/ok", "/ok")
+	b.submit(t, complete, b.soon(t), "/ok", "/ok")
 	b.store.Set(faulty.Faults{Fail: 1, Only: []faulty.Method{faulty.PutBatch}})
 	_, err := b.calls.CancelBatch(t.Context(), &gnomonv1.CancelBatchRequest{Id: cancelled})
 	require.NoError(t, err)

@@ -14,15 +14,15 @@ import (
 func TestPause(t *testing.T) {
 	t.Parallel()
 	i := install(t)
-	late := i.once("once-paused-then-resumed", "/ok", soon)
+	late := i.once("once-paused-then-resumed", "/ok", i.soon(t))
 	i.create(t, late)
 	i.pause(t, "once-paused-then-resumed")
 	i.create(t,
 		i.once("once-paused-sleeping", "/ok", far),
 		i.once("once-paused-by-signal", "/ok", far),
 		i.once("once-resumed-in-time", "/ok", far),
-		i.once("once-paused-running", "/block", soon),
-		retrying(i.once("once-paused-retrying", "/status/500", soon), 8, 3*time.Second),
+		i.once("once-paused-running", "/block", i.soon(t)),
+		retrying(i.once("once-paused-retrying", "/status/500", i.soon(t)), 100, 3*time.Second),
 	)
 	for _, name := range []string{"once-paused-sleeping", "once-paused-by-signal", "once-resumed-in-time"} {
 		i.happens(t, name, sleeps, 1)
@@ -61,20 +61,20 @@ func TestUpdates(t *testing.T) {
 	i.create(t,
 		i.once("once-triggered", "/ok", far),
 		i.once("once-updated-sleeping", "/old", far),
-		i.once("once-updated-running", "/block", soon),
-		retrying(i.once("once-updated-retrying", "/status/500", soon), 5, far),
+		i.once("once-updated-running", "/block", i.soon(t)),
+		retrying(i.once("once-updated-retrying", "/status/500", i.soon(t)), 5, far),
 		i.once("once-updated-by-signal", "/old", far),
 	)
 	for _, name := range []string{"once-triggered", "once-updated-sleeping", "once-updated-by-signal"} {
 		i.happens(t, name, sleeps, 1)
 	}
 	i.trigger(t, "once-triggered")
-	i.update(t, i.once("once-updated-sleeping", "/new", soon))
-	i.signal(t, "once-updated-by-signal", workflowv1.CommandUpdate, &workflowv1.Command{Action: i.once("once-updated-by-signal", "/new", soon)})
+	i.update(t, i.once("once-updated-sleeping", "/new", i.soon(t)))
+	i.signal(t, "once-updated-by-signal", workflowv1.CommandUpdate, &workflowv1.Command{Action: i.once("once-updated-by-signal", "/new", i.soon(t))})
 	i.arrives(t, "once-updated-running", 1)
-	i.update(t, i.once("once-updated-running", "/new", soon))
+	i.update(t, i.once("once-updated-running", "/new", i.soon(t)))
 	i.retries(t, "once-updated-retrying")
-	i.update(t, i.once("once-updated-retrying", "/new", soon))
+	i.update(t, i.once("once-updated-retrying", "/new", i.soon(t)))
 	for _, name := range []string{
 		"once-triggered", "once-updated-sleeping", "once-updated-by-signal", "once-updated-running", "once-updated-retrying",
 	} {
@@ -92,9 +92,9 @@ func TestDeletions(t *testing.T) {
 		i.once("once-deleted-by-temporal", "/ok", far),
 		i.once("once-deleted-by-signal", "/ok", far),
 		i.once("once-deleted-paused", "/ok", far),
-		i.once("once-deleted-running", "/block", soon),
-		i.once("once-deleted-by-temporal-running", "/block", soon),
-		retrying(i.once("once-deleted-retrying", "/status/500", soon), 5, far),
+		i.once("once-deleted-running", "/block", i.soon(t)),
+		i.once("once-deleted-by-temporal-running", "/block", i.soon(t)),
+		retrying(i.once("once-deleted-retrying", "/status/500", i.soon(t)), 5, far),
 	)
 	for _, name := range []string{"once-deleted-sleeping", "once-deleted-by-temporal", "once-deleted-by-signal", "once-deleted-paused"} {
 		i.happens(t, name, sleeps, 1)
@@ -126,7 +126,7 @@ func TestWithoutWorkers(t *testing.T) {
 	t.Parallel()
 	i := install(t)
 	const name = "once-deleted-without-workers"
-	a := i.once(name, "/ok", soon)
+	a := i.once(name, "/ok", i.soon(t))
 	i.create(t, a)
 	i.happens(t, name, sleeps, 1)
 	i.rest()

@@ -16,7 +16,7 @@ func TestContinued(t *testing.T) {
 	t.Parallel()
 	i := install(t)
 	const name = "periodic-continued"
-	i.create(t, every(i.once(name, "/ok", soon), time.Second))
+	i.create(t, every(i.once(name, "/ok", i.soon(t)), time.Second))
 	run := i.run(t, name)
 	i.happens(t, name, continues, 1)
 	made.saveRun(t, i, name, run, name)
@@ -31,7 +31,7 @@ func TestPauseContinued(t *testing.T) {
 	t.Parallel()
 	i := install(t)
 	const name = "once-paused-continued"
-	i.create(t, i.once(name, "/ok", soon))
+	i.create(t, i.once(name, "/ok", i.soon(t)))
 	i.pause(t, name)
 	made.saveBothRuns(t, i, name, i.fill(t, name))
 }
@@ -41,7 +41,7 @@ func TestRetryContinued(t *testing.T) {
 	t.Parallel()
 	i := install(t)
 	const name = "once-occurrence-continued"
-	i.create(t, retrying(i.once(name, "/fail-first/1", soon), 5, 5*time.Second))
+	i.create(t, retrying(i.once(name, "/fail-first/1", i.soon(t)), 5, 5*time.Second))
 	i.retries(t, name)
 	i.pause(t, name)
 	i.happens(t, name, failed, 1)
@@ -83,7 +83,7 @@ func TestRevived(t *testing.T) {
 	i.store.Set(faulty.Faults{Fail: 1, Only: []faulty.Method{faulty.PutActions}})
 	i.delete(t, name)
 	first := i.run(t, name)
-	i.upsert(t, i.once(name, "/new", soon))
+	i.upsert(t, i.once(name, "/new", soonest))
 	i.store.Set(faulty.Faults{})
 	made.saveBothRuns(t, i, name, first)
 }

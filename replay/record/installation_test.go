@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,9 +21,18 @@ import (
 	"gnomon/worker"
 )
 
-// heartbeat is after how long a lost worker is noticed. Less would find workers lost
-// that are only slow, on a machine that is busy with other tests.
-const heartbeat = 6 * time.Second
+const (
+	// heartbeat is after how long a lost worker is noticed, lostHeartbeat where one is
+	// lost. Less would find workers lost that are only slow, on a machine that is busy with
+	// other tests.
+	heartbeat     = 30 * time.Second
+	lostHeartbeat = 15 * time.Second
+	// applyTimeout is how long a facade waits for a worker that there is.
+	applyTimeout = time.Minute
+	// soonest and latest bound soon.
+	soonest = 4 * time.Second
+	latest  = 40 * time.Second
+)
 
 // installation is a facade, a store that can be broken, a receiver, and a worker
 // that can be stopped, all on a task queue of their own.
@@ -35,7 +45,12 @@ type installation struct {
 	inbox   *receiver.Receiver
 	log     *slog.Logger
 	working *worker.Worker
-	// batches is what a worker of batches has beside.
+	// heartbeat is that of the worker's attempts.
+	heartbeat time.Duration
+	// measure is done once, by soon.
+	measure sync.Once
+	ahead   time.Duration
+	// batches is what a worker of batches, or of clusters, has beside.
 	batches worker.Config
 }
 
@@ -65,9 +80,10 @@ func installIdle(t *testing.T) *installation {
 	t.Cleanup(func() { require.NoError(t, inbox.Close()) })
 	i := &installation{
 		client: c, queue: "record-" + uuid.NewString(), rows: path, store: faulty.New(rows, 1), inbox: inbox, log: log,
+		heartbeat: heartbeat,
 	}
 	i.facade, err = starter.NewActions(starter.Config{
-		Client: c, TaskQueue: i.queue, Store: i.store, AllowMockActions: true, ApplyTimeout: 20 * time.Second, Logger: log,
+		Client: c, TaskQueue: i.queue, Store: i.store, AllowMockActions: true, ApplyTimeout: applyTimeout, Logger: log,
 	})
 	require.NoError(t, err)
 	return i
@@ -87,14 +103,35 @@ func (i *installation) reconciling(t *testing.T, interval time.Duration) {
 	perform := performers.Default()
 	perform.AllowMock = true
 	w, err := worker.New(i.client, worker.Config{
-		TaskQueue: i.queue, Store: i.store, Performers: perform, HeartbeatTimeout: heartbeat,
+		TaskQueue: i.queue, Store: i.store, Performers: perform, HeartbeatTimeout: i.heartbeat,
 		StopGrace: time.Second, Pollers: 2, Logger: i.log, ReconcileInterval: interval,
 		Changes: i.batches.Changes, Notices: i.batches.Notices, BatchAttempts: i.batches.BatchAttempts,
+		Stages: i.batches.Stages, Publisher: i.batches.Publisher, Entities: i.batches.Entities,
+		Clusters: i.batches.Clusters,
 	})
 	require.NoError(t, err)
 	require.NoError(t, w.Start())
 	i.working = w
 	t.Cleanup(i.rest)
+}
+
+// soon is in how long most actions begin, late enough for their first task and for a
+// command or two to come before, on a machine as busy as it is when first asked: ten times
+// as long as an action takes to sleep and be commanded. A worker must work then.
+func (i *installation) soon(t *testing.T) time.Duration {
+	t.Helper()
+	i.measure.Do(func() {
+		begun, probe := time.Now(), "probe-"+i.queue
+		i.create(t, i.once(probe, "/ok", far))
+		i.happens(t, probe, sleeps, 1)
+		i.delete(t, probe)
+		i.ahead = min(max(soonest, 10*time.Since(begun)), latest)
+		i.closes(t, probe)
+		if i.ahead > soonest {
+			t.Logf("the machine is slow: soon is in %s", i.ahead)
+		}
+	})
+	return i.ahead
 }
 
 // rest stops the worker.
@@ -108,7 +145,7 @@ func (i *installation) rest() {
 // hurried is the context of a caller who knows that no worker will answer.
 func hurried(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
 	t.Cleanup(cancel)
 	return ctx
 }

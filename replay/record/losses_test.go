@@ -14,13 +14,13 @@ func TestLostWorker(t *testing.T) {
 	i := installIdle(t)
 	first := i.workElsewhere(t)
 	i.create(t,
-		retrying(i.once("once-interrupted", "/block", soon), 5, time.Second),
-		i.once("once-interrupted-last", "/block", soon),
-		retrying(i.once("once-interrupted-waiting", "/block", soon), 5, far),
-		retrying(i.once("once-interrupted-updated", "/block", soon), 5, far),
-		retrying(i.once("once-interrupted-triggered", "/block", soon), 5, far),
-		retrying(i.once("once-interrupted-paused", "/block", soon), 5, far),
-		every(i.once("periodic-interrupted", "/block", soon), 10*time.Second),
+		retrying(i.once("once-interrupted", "/block", i.soon(t)), 5, time.Second),
+		i.once("once-interrupted-last", "/block", i.soon(t)),
+		retrying(i.once("once-interrupted-waiting", "/block", i.soon(t)), 5, far),
+		retrying(i.once("once-interrupted-updated", "/block", i.soon(t)), 5, far),
+		retrying(i.once("once-interrupted-triggered", "/block", i.soon(t)), 5, far),
+		retrying(i.once("once-interrupted-paused", "/block", i.soon(t)), 5, far),
+		every(i.once("periodic-interrupted", "/block", i.soon(t)), 10*time.Second),
 	)
 	all := []string{
 		"once-interrupted", "once-interrupted-last", "once-interrupted-waiting", "once-interrupted-updated",
@@ -67,8 +67,8 @@ func TestStoreDown(t *testing.T) {
 	i := install(t)
 	i.create(t,
 		i.once("once-store-down-waiting", "/ok", far),
-		i.once("once-store-down-at-the-end", "/ok", soon),
-		every(i.once("periodic-store-down", "/ok", soon), far),
+		i.once("once-store-down-at-the-end", "/ok", i.soon(t)),
+		every(i.once("periodic-store-down", "/ok", i.soon(t)), far),
 	)
 	i.happens(t, "once-store-down-waiting", sleeps, 1)
 	i.store.Set(faulty.Faults{Fail: 1, Only: []faulty.Method{faulty.PutActions}})

@@ -19,7 +19,7 @@ const (
 	roleVariable = "GNOMON_RECORD_ROLE"
 	// continueAfter is how many events the server suggests to continue as new after:
 	// few, but more than any other recording has.
-	continueAfter = 60
+	continueAfter = 120
 )
 
 var (

@@ -36,18 +36,22 @@ func TestSleeping(t *testing.T) {
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	i := install(t)
-	permanent := i.once("once-failed-permanently", "/status/404", soon)
+	permanent := i.once("once-failed-permanently", "/status/404", i.soon(t))
 	permanent.GetSpec().GetAction().GetHttpRequest().GiveUpOnClientError = true
 	i.create(t,
-		i.once("once-succeeded", "/ok", soon),
 		i.once("once-succeeded-late", "/ok", -time.Minute),
-		retrying(i.once("once-succeeded-after-retries", "/fail-first/2", soon), 5, time.Second),
-		retrying(i.once("once-failed-by-budget", "/status/500", soon), 1, time.Second),
+		retrying(i.once("once-succeeded-after-retries", "/fail-first/2", i.soon(t)), 5, time.Second),
+		retrying(i.once("once-failed-by-budget", "/status/500", i.soon(t)), 1, time.Second),
 		retrying(permanent, 5, time.Second),
-		retrying(panicking(i.once("once-failed-by-panics", "/", soon)), 1, time.Second),
+		retrying(panicking(i.once("once-failed-by-panics", "/", i.soon(t))), 1, time.Second),
 	)
+	made.ends(t, i, "once-succeeded", func(t *testing.T, id string, soon time.Duration) error {
+		t.Helper()
+		i.create(t, i.once(id, "/ok", soon))
+		return nil
+	})
 	for _, name := range []string{
-		"once-succeeded", "once-succeeded-late", "once-succeeded-after-retries",
+		"once-succeeded-late", "once-succeeded-after-retries",
 		"once-failed-by-budget", "once-failed-permanently", "once-failed-by-panics",
 	} {
 		i.closes(t, name)
@@ -60,8 +64,8 @@ func TestAttempts(t *testing.T) {
 	t.Parallel()
 	i := install(t)
 	i.create(t,
-		i.once("once-running", "/block", soon),
-		retrying(i.once("once-retrying", "/status/500", soon), 5, far),
+		i.once("once-running", "/block", i.soon(t)),
+		retrying(i.once("once-retrying", "/status/500", i.soon(t)), 5, far),
 	)
 	i.arrives(t, "once-running", 1)
 	i.is(t, "once-running", gnomonv1.Status_RUNNING)
@@ -73,15 +77,32 @@ func TestAttempts(t *testing.T) {
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	i := install(t)
-	i.create(t, until(i.once("once-expired-paused", "/ok", soon), soon+time.Second))
-	i.pause(t, "once-expired-paused")
-	i.create(t,
-		until(i.once("once-expired-waiting", "/ok", far), soon),
-		until(retrying(i.once("once-expired-in-retry-wait", "/status/500", soon), 5, far), 2*soon),
-		until(every(i.once("periodic-expired", "/ok", soon), time.Second), soon+2500*time.Millisecond),
-	)
-	for _, name := range []string{"once-expired-waiting", "once-expired-in-retry-wait", "once-expired-paused", "periodic-expired"} {
-		i.closes(t, name)
-		made.save(t, i, name)
+	for name, begin := range map[string]func(t *testing.T, id string, soon time.Duration) error{
+		"once-expired-waiting": func(t *testing.T, id string, soon time.Duration) error {
+			t.Helper()
+			i.create(t, until(i.once(id, "/ok", far), soon))
+			return nil
+		},
+		"once-expired-in-retry-wait": func(t *testing.T, id string, soon time.Duration) error {
+			t.Helper()
+			i.create(t, until(retrying(i.once(id, "/status/500", soon), 5, far), 2*soon))
+			return nil
+		},
+		"once-expired-paused": func(t *testing.T, id string, soon time.Duration) error {
+			t.Helper()
+			i.create(t, until(i.once(id, "/ok", soon), 2*soon))
+			_, err := i.facade.PauseAction(t.Context(), &gnomonv1.PauseActionRequest{Id: id})
+			return err
+		},
+		"periodic-expired": func(t *testing.T, id string, soon time.Duration) error {
+			t.Helper()
+			i.create(t, until(every(i.once(id, "/ok", soon), soon/2), 2*soon+soon/4))
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made.ends(t, i, name, begin)
+		})
 	}
 }

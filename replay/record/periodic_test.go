@@ -12,13 +12,13 @@ func TestTicks(t *testing.T) {
 	t.Parallel()
 	i := install(t)
 	i.create(t,
-		every(i.once("periodic-waiting", "/ok", soon), far),
-		every(i.once("periodic-running", "/block", soon), far),
-		retrying(every(i.once("periodic-retrying", "/status/500", soon), far), 5, far/2),
-		retrying(every(i.once("periodic-failing", "/status/500", soon), 3*time.Second), 1, time.Second),
-		retrying(every(i.once("periodic-retries-in-ticks", "/fail-first/1", soon), 3*time.Second), 5, time.Second),
-		every(i.once("periodic-updated", "/block", soon), far),
-		every(i.once("periodic-deleted", "/ok", soon), far),
+		every(i.once("periodic-waiting", "/ok", i.soon(t)), far),
+		every(i.once("periodic-running", "/block", i.soon(t)), far),
+		retrying(every(i.once("periodic-retrying", "/status/500", i.soon(t)), far), 5, far/2),
+		retrying(every(i.once("periodic-failing", "/status/500", i.soon(t)), 3*time.Second), 1, time.Second),
+		retrying(every(i.once("periodic-retries-in-ticks", "/fail-first/1", i.soon(t)), 3*time.Second), 5, time.Second),
+		every(i.once("periodic-updated", "/block", i.soon(t)), far),
+		every(i.once("periodic-deleted", "/ok", i.soon(t)), far),
 	)
 	i.arrives(t, "periodic-updated", 1)
 	i.update(t, every(i.once("periodic-updated", "/new", far), far))
@@ -47,8 +47,8 @@ func TestPausedTicks(t *testing.T) {
 	i := install(t)
 	i.create(t,
 		every(i.once("periodic-paused-sleeping", "/ok", far), far),
-		retrying(every(i.once("periodic-paused-retrying", "/status/500", soon), far), 8, 3*time.Second),
-		retrying(every(i.once("periodic-paused-retrying-then-resumed", "/status/500", soon), far), 8, 3*time.Second),
+		retrying(every(i.once("periodic-paused-retrying", "/status/500", i.soon(t)), far), 100, 3*time.Second),
+		retrying(every(i.once("periodic-paused-retrying-then-resumed", "/status/500", i.soon(t)), far), 100, 3*time.Second),
 		every(i.once("periodic-paused-then-resumed", "/ok", -time.Second), far),
 	)
 	i.happens(t, "periodic-paused-sleeping", sleeps, 1)
@@ -83,7 +83,7 @@ func TestTriggeredTicks(t *testing.T) {
 	i := install(t)
 	i.create(t,
 		every(i.once("periodic-triggered", "/ok", far), far),
-		every(i.once("periodic-triggered-running", "/block", soon), far),
+		every(i.once("periodic-triggered-running", "/block", i.soon(t)), far),
 	)
 	i.happens(t, "periodic-triggered", sleeps, 1)
 	i.trigger(t, "periodic-triggered")

@@ -15,11 +15,12 @@ type doomed struct{ cmd *exec.Cmd }
 // workElsewhere starts a worker process.
 func (i *installation) workElsewhere(t *testing.T, flags ...string) *doomed {
 	t.Helper()
+	i.heartbeat = lostHeartbeat
 	program, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.Command(program, append([]string{
 		"--temporal-address", temporal.Address(), "--task-queue", i.queue, "--store", "sqlite:" + i.rows,
-		"--heartbeat-timeout", heartbeat.String(), "--allow-mock-actions", "--pollers", "2", "--log-level", "error",
+		"--heartbeat-timeout", lostHeartbeat.String(), "--allow-mock-actions", "--pollers", "2", "--log-level", "error",
 		"--isolate-performers=false", // this binary is no gnomon
 	}, flags...)...)
 	for _, v := range os.Environ() {

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	historypb "go.temporal.io/api/history/v1"
 	"google.golang.org/protobuf/encoding/prototext"
 
 	"gnomon/replay"
@@ -43,7 +45,7 @@ func (r *recordings) prepare(keep bool) (err error) {
 
 // states are all that have a recording.
 func states() []replay.State {
-	return slices.Concat(replay.States(), replay.BatchStates(), replay.ReconcilerStates())
+	return slices.Concat(replay.States(), replay.BatchStates(), replay.ReconcilerStates(), replay.EntityStates(), replay.RewalkStates(), replay.ClusterStates(), replay.PlaybookStates())
 }
 
 // finish says which states no test has recorded.
@@ -69,24 +71,72 @@ func (r *recordings) save(t *testing.T, i *installation, names ...string) {
 	}
 }
 
-// saveRun records a run of an action, after a replay by the workflows that made it.
+// saveRun records a run of an action.
 func (r *recordings) saveRun(t *testing.T, i *installation, id, run, name string) {
+	t.Helper()
+	state := stateOf(t, name)
+	h := i.history(t, id, run)
+	require.NoError(t, state.Check(h))
+	r.keep(t, state, h)
+}
+
+// comes records what depends on a timer, brought to its state by bring. On a slow machine
+// a task that comes for another reason may see that the time has passed before the timer's
+// own task does: that is right, but another recording. So bring is given another id then,
+// and twice the time. It returns an error where the time was too short for it.
+func (r *recordings) comes(t *testing.T, i *installation, name string, bring func(t *testing.T, id string, soon time.Duration) error) {
+	t.Helper()
+	state := stateOf(t, name)
+	id, soon := name, i.soon(t)
+	for n := 2; ; n++ {
+		err := bring(t, id, soon)
+		if err == nil {
+			h := i.history(t, id, i.run(t, id))
+			if err = state.Check(h); err == nil {
+				r.keep(t, state, h)
+				return
+			}
+		}
+		require.Less(t, soon, within/4, "%s: %v", name, err)
+		t.Logf("again, with twice the time: %v", err)
+		id, soon = fmt.Sprintf("%s-%d", name, n), 2*soon
+	}
+}
+
+// ends is comes for what has ended.
+func (r *recordings) ends(t *testing.T, i *installation, name string, begin func(t *testing.T, id string, soon time.Duration) error) {
+	t.Helper()
+	r.comes(t, i, name, func(t *testing.T, id string, soon time.Duration) error {
+		t.Helper()
+		if err := begin(t, id, soon); err != nil {
+			return err
+		}
+		i.closes(t, id)
+		return nil
+	})
+}
+
+// stateOf is the state that a recording is of.
+func stateOf(t *testing.T, name string) replay.State {
 	t.Helper()
 	known := slices.IndexFunc(states(), func(s replay.State) bool { return s.Name == name })
 	require.NotEqual(t, -1, known, "%s is not among the states of package replay", name)
-	state := states()[known]
-	h := i.history(t, id, run)
+	return states()[known]
+}
+
+// keep keeps a history, after a replay by the workflows that made it.
+func (r *recordings) keep(t *testing.T, state replay.State, h *historypb.History) {
+	t.Helper()
 	replay.Scrub(h)
-	require.NoError(t, state.Check(h))
-	require.NoError(t, replay.Run(h), name)
+	require.NoError(t, replay.Run(h), state.Name)
 	host, err := os.Hostname()
 	require.NoError(t, err)
 	text := prototext.Format(h)
 	for _, where := range []string{"@" + host, host + ":", host + "/"} {
-		require.NotContains(t, text, where, name)
+		require.NotContains(t, text, where, state.Name)
 	}
 	require.NoError(t, replay.Save(filepath.Join(r.dir, state.Path()), h))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.names = append(r.names, name)
+	r.names = append(r.names, state.Name)
 }

@@ -39,12 +39,41 @@ const (
 	PutPlaybook     Method = "PutPlaybook"
 	GetPlaybook     Method = "GetPlaybook"
 	ListPlaybooks   Method = "ListPlaybooks"
+
+	PurgeNodeActions Method = "PurgeNodeActions"
+	PurgePlaybooks   Method = "PurgePlaybooks"
+
+	PutEntity           Method = "PutEntity"
+	GetEntity           Method = "GetEntity"
+	ListEntities        Method = "ListEntities"
+	CountEntities       Method = "CountEntities"
+	DeleteEntity        Method = "DeleteEntity"
+	GetStageState       Method = "GetStageState"
+	UpdateStageState    Method = "UpdateStageState"
+	BeginVisit          Method = "BeginVisit"
+	KeepTurn            Method = "KeepTurn"
+	EndVisit            Method = "EndVisit"
+	CommitVisit         Method = "CommitVisit"
+	TakeSlot            Method = "TakeSlot"
+	ReleaseSlot         Method = "ReleaseSlot"
+	TakeToken           Method = "TakeToken"
+	Unpublished         Method = "Unpublished"
+	Published           Method = "Published"
+	Forgotten           Method = "Forgotten"
+	PutQueue            Method = "PutQueue"
+	PeekQueue           Method = "PeekQueue"
+	PutRewalk           Method = "PutRewalk"
+	GetRewalk           Method = "GetRewalk"
+	PurgeEntityRequests Method = "PurgeEntityRequests"
 )
 
 // doubled are the writes that a repetition must not harm; dropped those of the mirror,
 // which may be lost.
 var (
-	doubled = []Method{PutActions, InsertAction, StageBatch, AcceptBatch, PutBatch, TakeTurn, BeginChange, RecordChange, PutNodeActions, PutPlaybook}
+	doubled = []Method{
+		PutActions, InsertAction, StageBatch, AcceptBatch, PutBatch, TakeTurn, BeginChange, RecordChange, PutNodeActions, PutPlaybook,
+		PutEntity, DeleteEntity, UpdateStageState, BeginVisit, KeepTurn, EndVisit, CommitVisit, TakeSlot, ReleaseSlot, TakeToken, Published, PutQueue, PutRewalk,
+	}
 	dropped = []Method{PutActions, InsertAction}
 )
 

@@ -2,6 +2,7 @@ package faulty
 
 import (
 	"context"
+	"time"
 
 	"gnomon/store"
 )
@@ -37,4 +38,14 @@ func (s *Store) GetPlaybook(ctx context.Context, id string) (store.PlaybookRow, 
 // ListPlaybooks implements store.Nodes.
 func (s *Store) ListPlaybooks(ctx context.Context, q store.PlaybookQuery) ([]store.PlaybookRow, error) {
 	return through(ctx, s, ListPlaybooks, func() ([]store.PlaybookRow, error) { return s.inner.ListPlaybooks(ctx, q) })
+}
+
+// PurgeNodeActions implements store.Nodes.
+func (s *Store) PurgeNodeActions(ctx context.Context, before time.Time, limit int) (int, error) {
+	return through(ctx, s, PurgeNodeActions, func() (int, error) { return s.inner.PurgeNodeActions(ctx, before, limit) })
+}
+
+// PurgePlaybooks implements store.Nodes.
+func (s *Store) PurgePlaybooks(ctx context.Context, before time.Time, limit int) (int, error) {
+	return through(ctx, s, PurgePlaybooks, func() (int, error) { return s.inner.PurgePlaybooks(ctx, before, limit) })
 }

@@ -58,6 +58,7 @@ func TestConformanceWithDoubledWrites(t *testing.T) {
 	storetest.Run(t, func(t *testing.T, o storetest.Options) store.Actions { t.Helper(); return opened(t, o) })
 	storetest.RunBatches(t, func(t *testing.T, o storetest.Options) store.Store { t.Helper(); return opened(t, o) })
 	storetest.RunNodes(t, func(t *testing.T, o storetest.Options) store.Store { t.Helper(); return opened(t, o) })
+	storetest.RunEntities(t, func(t *testing.T, o storetest.Options) store.Store { t.Helper(); return opened(t, o) })
 }
 
 // F5 of faults.md: the store is down, then back.

@@ -58,6 +58,10 @@ func Current(ctx context.Context, name string) (store.Store, error) {
 // that many processes share.
 func MigratesByDefault(name string) bool { return strings.HasPrefix(name, "sqlite:") }
 
+// OneMachine says whether all who use the store of this name run on one machine, and so
+// have its clock.
+func OneMachine(name string) bool { return strings.HasPrefix(name, "sqlite:") }
+
 // schema is the schema of one store.
 type schema interface {
 	versions(ctx context.Context) (Versions, error)

@@ -37,17 +37,13 @@ func listBatchesStatement(q store.BatchQuery) (string, []any, error) {
 	if q.ID != "" {
 		b.add(whereBatchID, sql.Named("id", q.ID))
 	}
-	if q.IDPrefix != "" {
-		b.add(whereBatchIDFrom, sql.Named("id_from", q.IDPrefix))
-		if before := afterPrefix(q.IDPrefix); before != "" {
-			b.add(whereBatchIDBefore, sql.Named("id_before", before))
-		}
+	known := reach{q.Order, q.Descending, q.After}
+	b.addPrefix(q.IDPrefix, known, whereBatchIDFrom, whereBatchIDBefore)
+	if from := q.DueFrom.UnixMicro(); !q.DueFrom.IsZero() && !known.dueFrom(from) {
+		b.add(whereBatchDueFrom, sql.Named("due_from", from))
 	}
-	if !q.DueFrom.IsZero() {
-		b.add(whereBatchDueFrom, sql.Named("due_from", q.DueFrom.UnixMicro()))
-	}
-	if !q.DueBefore.IsZero() {
-		b.add(whereBatchDueBefore, sql.Named("due_before", q.DueBefore.UnixMicro()))
+	if before := q.DueBefore.UnixMicro(); !q.DueBefore.IsZero() && !known.dueBefore(before) {
+		b.add(whereBatchDueBefore, sql.Named("due_before", before))
 	}
 	order, err := b.addOrder("BatchQuery", batchPlaces, q.Order, q.Descending, q.After)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"gnomon/store"
 	"gnomon/store/internal/roster"
@@ -44,6 +45,7 @@ func (s *Store) PutPlaybook(ctx context.Context, row store.PlaybookRow) error {
 func rosterArguments(c roster.Columns) []any {
 	return []any{
 		sql.Named("cluster", c.Cluster), sql.Named("id", c.ID), sql.Named("state", c.State), sql.Named("created_at", c.CreatedAt),
+		sql.Named("finished_at", c.FinishedAt),
 		sql.Named("revision", c.Revision), sql.Named("request_id", c.RequestID), sql.Named("digest", c.Digest), sql.Named("content", c.Content),
 	}
 }
@@ -106,6 +108,29 @@ func (s *Store) ListPlaybooks(ctx context.Context, q store.PlaybookQuery) (rows 
 		return nil, err
 	}
 	return rows, nil
+}
+
+// PurgeNodeActions implements store.Nodes. A limit below 1 removes nothing.
+func (s *Store) PurgeNodeActions(ctx context.Context, before time.Time, limit int) (int, error) {
+	return s.purgeRoster(ctx, "PurgeNodeActions", statementPurgeNodeActions, before, limit)
+}
+
+// PurgePlaybooks implements store.Nodes. A limit below 1 removes nothing.
+func (s *Store) PurgePlaybooks(ctx context.Context, before time.Time, limit int) (int, error) {
+	return s.purgeRoster(ctx, "PurgePlaybooks", statementPurgePlaybooks, before, limit)
+}
+
+func (s *Store) purgeRoster(ctx context.Context, call, statement string, before time.Time, limit int) (purged int, err error) {
+	err = s.change(ctx, call, func(tx *batchTx) error {
+		done, err := tx.ExecContext(ctx, statement, sql.Named("before", before.UnixMicro()), sql.Named("limit", max(0, limit)))
+		if err != nil {
+			return err
+		}
+		n, err := done.RowsAffected()
+		purged = int(n)
+		return err
+	})
+	return purged, err
 }
 
 // roster reads the rows of a list.

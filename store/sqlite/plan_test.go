@@ -48,7 +48,12 @@ func TestPagesAreReadAlongAnIndex(t *testing.T) {
 				statement, arguments, err := listStatement(q, time.Unix(2, 0))
 				require.NoError(t, err)
 				got := plan(t, s, statement, arguments)
-				require.Contains(t, got, "USING INDEX "+index, "%+v", q)
+				used := index
+				if order == store.ByScheduledAt && !q.ShowFinished {
+					// In the index of all, what finished would have to be passed first.
+					used = "scheduled_actions_living_by_scheduled_at"
+				}
+				require.Contains(t, got, "USING INDEX "+used, "%+v", q)
 				require.NotContains(t, got, "TEMP B-TREE", "%+v", q)
 				if q.After != nil {
 					require.Contains(t, got, "SEARCH scheduled_actions", "%+v", q)
@@ -81,6 +86,14 @@ func TestPurgeReadsOnlyWhatExpired(t *testing.T) {
 	s := openMemory(t)
 	got := plan(t, s, statementPurge, []any{sql.Named("now", 1), sql.Named("limit", 1)})
 	require.Contains(t, got, "scheduled_actions_by_expire_at (expire_at<?)")
+}
+
+func TestPurgesOfNodesReadOnlyWhatFinished(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t)
+	arguments := []any{sql.Named("before", 1), sql.Named("limit", 1)}
+	require.Contains(t, plan(t, s, statementPurgeNodeActions, arguments), "node_actions_by_finished_at (finished_at<?)")
+	require.Contains(t, plan(t, s, statementPurgePlaybooks, arguments), "playbooks_by_finished_at (finished_at<?)")
 }
 
 func TestAfterPrefix(t *testing.T) {
@@ -157,4 +170,46 @@ func requireAlong(t *testing.T, s *Store, index, statement string, arguments []a
 	got := plan(t, s, statement, arguments)
 	require.Contains(t, got, index, statement)
 	require.NotContains(t, got, "TEMP B-TREE", statement)
+}
+
+// Pages of entities, queues and what is forgotten are read along an index, and all that
+// belongs to one entity by its key.
+func TestEntitiesAreReadAlongAnIndex(t *testing.T) {
+	t.Parallel()
+	s := openMemory(t)
+	var arguments []any
+	for _, name := range []string{
+		"type", "id", "stage", "request_id", "after", "limit", "before", "sequence", "holder", "version", "deleted", "commit_id", "entity",
+	} {
+		arguments = append(arguments, sql.Named(name, 1))
+	}
+	for index, statement := range map[string]string{
+		"entities_living":                                  statementListEntities,
+		"entities_living ":                                 statementCountEntities,
+		"sqlite_autoindex_entities_1":                      statementEntity,
+		"USING PRIMARY KEY":                                statementTurn,
+		"USING PRIMARY KEY ":                               statementEndTurn,
+		"(entity_type=? AND entity_id=":                    statementStates,
+		"(entity_type=? AND entity_id=? AND stage=?)":      statementState,
+		"(entity_type=? AND entity_id=? AND sequence<?)":   statementPublished,
+		"sqlite_autoindex_entity_records_1":                statementUnpublished,
+		"(entity_type=? AND entity_id=? AND request_id=?)": statementRequest,
+		"entity_requests_by_used_at":                       statementPurgeRequests,
+		"USING PRIMARY KEY  ":                              statementQueueRevision,
+		"stage_queue_inverted":                             statementLeaveQueues,
+		"(stage=?)":                                        statementSlots,
+		"(stage=? AND holder=?)":                           statementReleaseSlot,
+		"USING PRIMARY KEY   ":                             statementRewalk,
+		"entity_records_by_committed_at":                   statementForgotten,
+	} {
+		got := plan(t, s, statement, arguments)
+		require.Contains(t, got, strings.TrimSpace(index), statement)
+		require.Contains(t, got, "SEARCH", statement)
+		require.NotContains(t, got, "SCAN", statement)
+		require.NotContains(t, got, "TEMP B-TREE", statement)
+	}
+	for _, after := range []*store.QueueEntry{nil, {Key: store.EntityKey{Type: "a", ID: "b"}, EnqueueTime: time.Unix(1, 0)}} {
+		statement, arguments := peekStatement(store.QueueQuery{Stage: "s", After: after, Limit: 50})
+		requireAlong(t, s, "SEARCH stage_queue USING PRIMARY KEY (stage=?", statement, arguments)
+	}
 }

@@ -76,23 +76,35 @@ func (b *conditions) addFilter(q store.ActionQuery) error {
 		b.add(whereHash, sql.Named("hash", hashID(q.ID)))
 		b.add(whereID, sql.Named("id", q.ID))
 	}
-	if q.IDPrefix != "" {
-		b.add(whereIDFrom, sql.Named("id_from", q.IDPrefix))
-		if before := afterPrefix(q.IDPrefix); before != "" {
-			b.add(whereIDBefore, sql.Named("id_before", before))
+	known := reach{q.Order, q.Descending, q.After}
+	b.addPrefix(q.IDPrefix, known, whereIDFrom, whereIDBefore)
+	if !q.DueFrom.IsZero() || !q.DueBefore.IsZero() {
+		// A row without a scheduled_at is in no range of it.
+		from := mirror.Unscheduled + 1
+		if !q.DueFrom.IsZero() {
+			from = max(from, q.DueFrom.UnixMicro())
+		}
+		if !known.dueFrom(from) {
+			b.add(whereDueFrom, sql.Named("due_from", from))
 		}
 	}
-	// A row without a scheduled_at is in no range of it.
-	if !q.DueFrom.IsZero() || !q.DueBefore.IsZero() {
-		b.add(whereScheduled, sql.Named("unscheduled", mirror.Unscheduled))
-	}
-	if !q.DueFrom.IsZero() {
-		b.add(whereDueFrom, sql.Named("due_from", q.DueFrom.UnixMicro()))
-	}
-	if !q.DueBefore.IsZero() {
-		b.add(whereDueBefore, sql.Named("due_before", q.DueBefore.UnixMicro()))
+	if before := q.DueBefore.UnixMicro(); !q.DueBefore.IsZero() && !known.dueBefore(before) {
+		b.add(whereDueBefore, sql.Named("due_before", before))
 	}
 	return nil
+}
+
+// addPrefix restricts ids to those that begin with a prefix, unless it is empty.
+func (b *conditions) addPrefix(prefix string, known reach, whereFrom, whereBefore string) {
+	if prefix == "" {
+		return
+	}
+	if !known.idFrom(prefix) {
+		b.add(whereFrom, sql.Named("id_from", prefix))
+	}
+	if before := afterPrefix(prefix); before != "" && !known.idBefore(before) {
+		b.add(whereBefore, sql.Named("id_before", before))
+	}
 }
 
 // actionPlaces are those of actions.

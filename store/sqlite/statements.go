@@ -75,7 +75,6 @@ const (
 	whereID          = `meta_action_id = @id`
 	whereIDFrom      = `meta_action_id >= @id_from`
 	whereIDBefore    = `meta_action_id < @id_before`
-	whereScheduled   = `status_scheduled_at > @unscheduled`
 	whereDueFrom     = `status_scheduled_at >= @due_from`
 	whereDueBefore   = `status_scheduled_at < @due_before`
 	whereAfterID     = `meta_action_id > @after_id`

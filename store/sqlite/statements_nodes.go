@@ -11,11 +11,11 @@ const (
 // that it does not name.
 const (
 	statementPutNodeAction = `
-INSERT INTO node_actions (cluster, id, node, playbook, state, created_at, revision, request_id, digest, action)
-VALUES (@cluster, @id, @node, @playbook, @state, @created_at, @revision, @request_id, @digest, @content)
+INSERT INTO node_actions (cluster, id, node, playbook, state, created_at, finished_at, revision, request_id, digest, action)
+VALUES (@cluster, @id, @node, @playbook, @state, @created_at, @finished_at, @revision, @request_id, @digest, @content)
 ON CONFLICT (cluster, id) DO UPDATE SET
     node = excluded.node, playbook = excluded.playbook, state = excluded.state, created_at = excluded.created_at,
-    revision = excluded.revision, action = excluded.action,
+    finished_at = excluded.finished_at, revision = excluded.revision, action = excluded.action,
     request_id = iif(excluded.request_id = '', node_actions.request_id, excluded.request_id),
     digest = iif(excluded.request_id = '', node_actions.digest, excluded.digest)
 WHERE excluded.revision > node_actions.revision`
@@ -23,16 +23,24 @@ WHERE excluded.revision > node_actions.revision`
 	statementNodeAction = `SELECT ` + nodeActionColumns + ` FROM node_actions WHERE cluster = @cluster AND id = @id`
 
 	statementPutPlaybook = `
-INSERT INTO playbooks (id, cluster, state, created_at, revision, request_id, digest, playbook)
-VALUES (@id, @cluster, @state, @created_at, @revision, @request_id, @digest, @content)
+INSERT INTO playbooks (id, cluster, state, created_at, finished_at, revision, request_id, digest, playbook)
+VALUES (@id, @cluster, @state, @created_at, @finished_at, @revision, @request_id, @digest, @content)
 ON CONFLICT (id) DO UPDATE SET
     cluster = excluded.cluster, state = excluded.state, created_at = excluded.created_at,
-    revision = excluded.revision, playbook = excluded.playbook,
+    finished_at = excluded.finished_at, revision = excluded.revision, playbook = excluded.playbook,
     request_id = iif(excluded.request_id = '', playbooks.request_id, excluded.request_id),
     digest = iif(excluded.request_id = '', playbooks.digest, excluded.digest)
 WHERE excluded.revision > playbooks.revision`
 
 	statementPlaybook = `SELECT ` + playbookColumns + ` FROM playbooks WHERE id = @id`
+
+	statementPurgeNodeActions = `
+DELETE FROM node_actions WHERE (cluster, id) IN (
+    SELECT cluster, id FROM node_actions WHERE finished_at < @before ORDER BY finished_at LIMIT @limit)`
+
+	statementPurgePlaybooks = `
+DELETE FROM playbooks WHERE id IN (
+    SELECT id FROM playbooks WHERE finished_at < @before ORDER BY finished_at LIMIT @limit)`
 )
 
 // The conditions of lists, as those of actions in statements.go.

@@ -42,6 +42,7 @@ func TestConformance(t *testing.T) {
 			}
 			storetest.RunBatches(t, whole)
 			storetest.RunNodes(t, whole)
+			storetest.RunEntities(t, whole)
 		})
 	}
 }

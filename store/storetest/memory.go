@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"gnomon/store"
 )
@@ -20,6 +21,8 @@ type Memory struct {
 
 	// Hold, if set, is received from before each call is done.
 	Hold chan struct{}
+	// Takes, if set, is how long each call takes.
+	Takes time.Duration
 
 	mu      sync.Mutex
 	byID    map[string]store.Row
@@ -36,6 +39,13 @@ func (m *Memory) PutActions(ctx context.Context, rows []store.Row) ([]bool, erro
 	if m.Hold != nil {
 		select {
 		case <-m.Hold:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if m.Takes > 0 {
+		select {
+		case <-time.After(m.Takes):
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

@@ -23,6 +23,7 @@ func RunNodes(t *testing.T, open func(t *testing.T, o Options) store.Store) {
 		{"node actions", nodeActionTests},
 		{"playbooks", playbookTests},
 		{"lists of nodes", nodeListTests},
+		{"purges of nodes", nodePurgeTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

@@ -27,6 +27,17 @@ const (
 	defaultWriters        = 4
 )
 
+const (
+	// slowWriters is how many groups of writes may be under way at once while each takes
+	// longer than writersPatience: as many as begin within 4 s. So a row of a server that
+	// takes 2 s a statement is stored after little more than these (F5).
+	slowWriters     = 32
+	writersPatience = 125 * time.Millisecond
+	// sessions is how many statements may be under way at once, of all kinds: slow writes
+	// leave enough for reads.
+	sessions = 100
+)
+
 // Config says which database to open and how. Only ConnectionString is required.
 type Config struct {
 	// ConnectionString is grpc[s]://host:port/database[?directory=path]. The
@@ -45,8 +56,8 @@ type Config struct {
 	// ConnectTimeout bounds connecting; finding out why that failed takes up to 2 s
 	// more. Default 5 s; not negative.
 	ConnectTimeout time.Duration
-	// Writers is how many groups of writes may be under way at once. Default 4; not
-	// negative.
+	// Writers is how many groups of writes may be under way at once, as long as they take
+	// less than 125 ms; beyond that up to 32 are. Default 4; not negative.
 	Writers int
 	// Getenv reads the environment. Default os.Getenv.
 	Getenv func(string) string

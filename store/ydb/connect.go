@@ -45,6 +45,7 @@ func connect(ctx context.Context, c Config, t target) (*ydb.Driver, error) {
 	options := []ydb.Option{
 		who, ydb.WithApplicationName("gnomon"), ydb.WithDialTimeout(c.ConnectTimeout),
 		ydb.With(config.WithGrpcOptions(grpc.WithConnectParams(again(c.ConnectTimeout)))),
+		ydb.WithSessionPoolSizeLimit(sessions),
 	}
 	if roots != nil {
 		options = append(options, ydb.WithCertificatesFromPem(roots))

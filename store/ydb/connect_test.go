@@ -157,7 +157,7 @@ func TestEachWayOfGettingItWrong(t *testing.T) {
 		"an unsupported one": {plain.ConnectionString(""), []string{"YDB_METADATA_CREDENTIALS", "1"}, "YDB_METADATA_CREDENTIALS is set, which this program does not support"},
 		"OAuth 2.0, no file": {plain.ConnectionString(""), []string{"YDB_OAUTH2_KEY_FILE", "/no/such/file"}, "YDB_OAUTH2_KEY_FILE cannot be read"},
 		"OAuth 2.0, no JSON": {plain.ConnectionString(""), []string{"YDB_OAUTH2_KEY_FILE", written(t, "hello")}, "cannot be used: "},
-		"not migrated":       {plain.ConnectionString("empty"), nil, "the store is behind: its tables in /local/empty have version 0, this program needs 4: run gnomon migrate"},
+		"not migrated":       {plain.ConnectionString("empty"), nil, "the store is behind: its tables in /local/empty have version 0, this program needs 5: run gnomon migrate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,7 +4,8 @@
 //
 // Concurrent writes are put into one statement, which joins their rows with what
 // stands and writes those that are newer: one round trip and one transaction,
-// however many callers. Each row carries a random number, by which the repetition
+// however many callers. While statements take long more of them are under way at
+// once, so that no row waits for the one before its own. Each row carries a random number, by which the repetition
 // of a write whose answer was lost knows that it has applied, so that every call
 // may be repeated and says the truth.
 //

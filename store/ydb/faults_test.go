@@ -50,13 +50,12 @@ var faults = map[string]struct {
 
 // Every statement of the store, by what only it says.
 const (
-	isPut    = "COALESCE(r.revision > t.revision, true)"
-	isInsert = "t.revision IS NULL) AS applies"
-	isGet    = "WHERE meta_action_id_hash = $hash AND meta_action_id = $id"
-	isList   = "$page"
-	isPurge  = "$expired"
-	isPing   = "LIMIT 1;"
-	isOpen   = "SELECT MAX(version_id)"
+	isPut   = "COALESCE(r.revision > t.revision, false)" // and inserts
+	isGet   = "WHERE meta_action_id_hash = $hash AND meta_action_id = $id"
+	isList  = "$page"
+	isPurge = "$expired"
+	isPing  = "LIMIT 1;"
+	isOpen  = "SELECT MAX(version_id)"
 )
 
 // once has a fault happen to the first execution of the statement that says mark, and
@@ -116,12 +115,12 @@ func TestEachFaultAtEachStatement(t *testing.T) {
 				require.Equal(t, []bool{false, true}, applied, "an equal revision did not apply, repeated or not")
 				return err
 			})
-			try(isInsert, func() error {
+			try(isPut, func() error {
 				applied, err := s.InsertAction(t.Context(), numbered("c", 0))
 				require.True(t, applied)
 				return err
 			})
-			try(isInsert, func() error {
+			try(isPut, func() error {
 				applied, err := s.InsertAction(t.Context(), numbered("c", 0))
 				require.False(t, applied)
 				return err

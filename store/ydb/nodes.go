@@ -3,6 +3,7 @@ package ydb
 import (
 	"context"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/ydb-platform/ydb-go-sdk/v3/query"
@@ -111,7 +112,12 @@ func (s *Store) PutPlaybook(ctx context.Context, row store.PlaybookRow) error {
 
 // rosterFields are what rows of both kinds have.
 func rosterFields(c roster.Columns) []types.StructValueOption {
+	finished := types.NullValue(types.TypeInt64)
+	if c.FinishedAt != nil {
+		finished = types.OptionalValue(types.Int64Value(*c.FinishedAt))
+	}
 	return []types.StructValueOption{
+		types.StructFieldValue("finished_at", finished),
 		types.StructFieldValue("id_hash", types.Uint64Value(c.Hash)),
 		types.StructFieldValue("id", types.TextValue(c.ID)),
 		types.StructFieldValue("cluster", types.TextValue(c.Cluster)),
@@ -184,6 +190,34 @@ func (s *Store) ListPlaybooks(ctx context.Context, q store.PlaybookQuery) ([]sto
 		return -byCreated(a.Playbook.GetCreateTime(), b.Playbook.GetCreateTime(), a.Playbook.GetId(), b.Playbook.GetId())
 	})
 	return rows, err
+}
+
+// PurgeNodeActions implements store.Nodes. A limit below 1 removes nothing. Of a removal
+// whose answer was lost, only what its repetition removed is counted.
+func (s *Store) PurgeNodeActions(ctx context.Context, before time.Time, limit int) (int, error) {
+	return s.purgeRoster(ctx, "PurgeNodeActions", statementPurgeNodeActions, before, limit)
+}
+
+// PurgePlaybooks implements store.Nodes, as PurgeNodeActions.
+func (s *Store) PurgePlaybooks(ctx context.Context, before time.Time, limit int) (int, error) {
+	return s.purgeRoster(ctx, "PurgePlaybooks", statementPurgePlaybooks, before, limit)
+}
+
+func (s *Store) purgeRoster(ctx context.Context, call, text string, before time.Time, limit int) (int, error) {
+	s.calls.RLock() // Close waits for what is under way
+	defer s.calls.RUnlock()
+	if err := s.check(ctx); err != nil || limit < 1 {
+		return 0, failure(ctx, call, err)
+	}
+	st := &statement{text: text}
+	st.add("$before", types.Int64Value(before.UnixMicro()))
+	st.add("$limit", types.Uint64Value(uint64(min(limit, groupRows))))
+	var purged int
+	err := s.run(ctx, st, writing(), func(query.Row) error {
+		purged++
+		return nil
+	})
+	return purged, failure(ctx, call, err)
 }
 
 // rosterRows reads what a statement finds, nothing for none.

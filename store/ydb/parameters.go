@@ -44,8 +44,9 @@ func timestamp(at time.Time) types.Value {
 // lastTimestamp is the last microsecond of a Timestamp, which ends with 2105.
 var lastTimestamp = time.Date(2106, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro() - 1
 
-// rowValue is a row as a parameter. writtenBy is the number of its write.
-func rowValue(c mirror.Columns, writtenBy uint64) types.Value {
+// rowValue is a row as a parameter. inserts says that it is a facade's first one,
+// writtenBy is the number of its write.
+func rowValue(c mirror.Columns, inserts bool, writtenBy uint64) types.Value {
 	expireAt := types.NullValue(types.TypeTimestamp)
 	if c.Tombstone {
 		expireAt = types.OptionalValue(timestamp(c.ExpireAt))
@@ -67,6 +68,7 @@ func rowValue(c mirror.Columns, writtenBy uint64) types.Value {
 		types.StructFieldValue("state", types.Int32Value(int32(c.State))),
 		types.StructFieldValue("kind", types.TextValue(c.Kind)),
 		types.StructFieldValue("labels", types.TextValue(labelsText(c.Labels))),
+		types.StructFieldValue("inserts", types.BoolValue(inserts)),
 	)
 }
 

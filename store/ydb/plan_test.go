@@ -1,6 +1,7 @@
 package ydb_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,7 @@ func TestNoStatementScans(t *testing.T) {
 	require.NoError(t, err)
 	planBatches(t, s)
 	planNodes(t, s)
+	planEntities(t, s)
 	requireIndexes(t, server)
 	plans := server.Plans()
 	require.Greater(t, len(plans), 30)
@@ -142,4 +144,31 @@ func planNodes(t *testing.T, s *ydb.Store) {
 		}
 	}
 	liveNodes(t, s, func(_ string, call func() error) { require.NoError(t, call()) })
+	for _, purge := range []func(context.Context, time.Time, int) (int, error){s.PurgeNodeActions, s.PurgePlaybooks} {
+		_, err := purge(t.Context(), time.Unix(1, 0), 10)
+		require.NoError(t, err)
+	}
+}
+
+// planEntities has every statement of entities planned.
+func planEntities(t *testing.T, s *ydb.Store) {
+	t.Helper()
+	planted, _ := storetest.RunEntityFaults(t, s, func(int) (context.Context, func() bool) {
+		return t.Context(), func() bool { return false }
+	})
+	require.Zero(t, planted)
+	for _, after := range []string{"", "a"} {
+		_, err := s.ListEntities(t.Context(), store.EntityQuery{Type: "faults", After: after, Limit: 50})
+		require.NoError(t, err)
+		_, err = s.Forgotten(t.Context(), time.Unix(1<<40, 0), store.EntityKey{Type: after, ID: after}, 50)
+		require.NoError(t, err)
+	}
+	_, err := s.PeekQueue(t.Context(), store.QueueQuery{Stage: "s", After: &store.QueueEntry{EnqueueTime: time.Unix(1, 0)}, Limit: 50})
+	require.NoError(t, err)
+	n, err := s.CountEntities(t.Context(), "faults")
+	require.NoError(t, err)
+	require.Positive(t, n)
+	purged, err := s.PurgeEntityRequests(t.Context(), time.Unix(1<<40, 0), 10)
+	require.NoError(t, err)
+	require.Positive(t, purged)
 }

@@ -14,11 +14,17 @@ const declareFormat = "DECLARE %s AS %s;\n"
 // columnNames are all columns, in the order of the migration.
 const columnNames = `meta_action_id_hash, meta_action_id, meta_action_guid, status_scheduled_at, meta, spec, status, revision, chain, tombstone, expire_at, deleted_by, written_by, state, kind, labels`
 
-// metRows joins the rows of a write with what stands. It must hold one row an id,
-// as an UPSERT of two rows of one key may keep either. An expired tombstone does
-// not stand, so that it makes no difference to any write whether it was purged.
-const (
-	metRows = `
+// statementPut writes rows: those of put whose revision is newer than what stands, and
+// those of insert, the facade's first ones, where nothing stands or over a tombstone of
+// another chain, whose revision they keep (design.md, The mirror row). $rows must hold
+// one row an id, as an UPSERT of two rows of one key may keep either. An expired
+// tombstone does not stand, so that it makes no difference to any write whether it was
+// purged.
+//
+// It answers which rows apply, by their written_by. It reads before it writes, as a
+// statement may see the writes of an earlier one. A row that a write of the same number
+// stands for has applied: its answer was lost, and this is the repetition.
+const statementPut = `
 $met = (
     SELECT
         r.meta_action_id_hash AS meta_action_id_hash,
@@ -27,8 +33,11 @@ $met = (
         r.status_scheduled_at AS status_scheduled_at,
         r.meta AS meta,
         r.spec AS spec,
-        r.status AS status,`
-	metRowsEnd = `
+        r.status AS status,
+        CASE
+            WHEN NOT r.inserts OR COALESCE(t.expire_at <= $now, false) THEN r.revision
+            ELSE COALESCE(t.revision, r.revision)
+        END AS revision,
         r.chain AS chain,
         r.tombstone AS tombstone,
         r.expire_at AS expire_at,
@@ -40,37 +49,20 @@ $met = (
         r.state AS state,
         r.kind AS kind,
         r.labels AS labels,
-        COALESCE(t.written_by = r.written_by, false) AS applied_before,`
-	metRowsFrom = `
+        COALESCE(t.written_by = r.written_by, false) AS applied_before,
+        CASE
+            WHEN t.revision IS NULL OR COALESCE(t.expire_at <= $now, false) THEN true
+            WHEN r.inserts THEN COALESCE(t.tombstone AND t.chain != r.chain, false)
+            ELSE COALESCE(r.revision > t.revision, false)
+        END AS applies
     FROM AS_TABLE($rows) AS r
     LEFT JOIN scheduled_actions AS t
     ON r.meta_action_id_hash = t.meta_action_id_hash AND r.meta_action_id = t.meta_action_id
-);`
-)
-
-// applyRows says which rows apply, by their written_by, and writes them. It reads
-// before it writes, as a statement may see the writes of an earlier one. A row that
-// a write of the same number stands for has applied: its answer was lost, and this
-// is the repetition.
-const applyRows = `
+);
 SELECT written_by FROM $met WHERE applies OR applied_before;
 UPSERT INTO scheduled_actions (` + columnNames + `)
 SELECT ` + columnNames + ` FROM $met WHERE applies;
 `
-
-// statementPut writes the rows whose revision is newer than what stands.
-const statementPut = metRows + `
-        r.revision AS revision,` + metRowsEnd + `
-        COALESCE(r.revision > t.revision, true) OR COALESCE(t.expire_at <= $now, false) AS applies` + metRowsFrom + applyRows
-
-// statementInsert writes the facade's first rows: where nothing stands, or over a
-// tombstone of another chain, whose revision they keep (design.md, The mirror row).
-const statementInsert = metRows + `
-        CASE
-            WHEN COALESCE(t.expire_at <= $now, false) THEN r.revision
-            ELSE COALESCE(t.revision, r.revision)
-        END AS revision,` + metRowsEnd + `
-        COALESCE(t.tombstone AND (t.expire_at <= $now OR t.chain != r.chain), t.revision IS NULL) AS applies` + metRowsFrom + applyRows
 
 // statementPurge removes tombstones that have expired, the oldest first, and says
 // which. Only tombstones have an expire_at.

@@ -11,18 +11,42 @@ SELECT cluster, id, revision, request_id, digest FROM node_actions WHERE id_hash
 SELECT revision, request_id, digest FROM playbooks WHERE id_hash = $hash AND id = $id;
 `
 	upsertNodeActions = `
-UPSERT INTO node_actions (id_hash, cluster, id, node, playbook, state, created_at, revision, request_id, digest, action)
-SELECT id_hash, cluster, id, node, playbook, state, created_at, revision, request_id, digest, action FROM AS_TABLE($rows);
+UPSERT INTO node_actions (id_hash, cluster, id, node, playbook, state, created_at, finished_at, revision, request_id, digest, action)
+SELECT id_hash, cluster, id, node, playbook, state, created_at, finished_at, revision, request_id, digest, action FROM AS_TABLE($rows);
 `
 	upsertPlaybook = `
-UPSERT INTO playbooks (id_hash, id, cluster, state, created_at, revision, request_id, digest, playbook)
-SELECT id_hash, id, cluster, state, created_at, revision, request_id, digest, playbook FROM AS_TABLE($rows);
+UPSERT INTO playbooks (id_hash, id, cluster, state, created_at, finished_at, revision, request_id, digest, playbook)
+SELECT id_hash, id, cluster, state, created_at, finished_at, revision, request_id, digest, playbook FROM AS_TABLE($rows);
 `
 	statementNodeAction = `
 SELECT action, revision, request_id, digest FROM node_actions WHERE id_hash = $hash AND cluster = $cluster AND id = $id;
 `
 	statementPlaybook = `
 SELECT playbook, revision, request_id, digest FROM playbooks WHERE id_hash = $hash AND id = $id;
+`
+	statementPurgeNodeActions = `
+$old = (
+    SELECT id_hash, cluster, id
+    FROM node_actions VIEW node_actions_by_finished_at
+    WHERE finished_at < $before
+    ORDER BY finished_at, id_hash, cluster, id
+    LIMIT $limit
+);
+SELECT id_hash, cluster, id FROM $old;
+DELETE FROM node_actions ON
+SELECT id_hash, cluster, id FROM $old;
+`
+	statementPurgePlaybooks = `
+$old = (
+    SELECT id_hash, id
+    FROM playbooks VIEW playbooks_by_finished_at
+    WHERE finished_at < $before
+    ORDER BY finished_at, id_hash, id
+    LIMIT $limit
+);
+SELECT id_hash, id FROM $old;
+DELETE FROM playbooks ON
+SELECT id_hash, id FROM $old;
 `
 )
 

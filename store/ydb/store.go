@@ -45,7 +45,8 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, fmt.Errorf("ydb: %w", errors.Join(err, s.driver.Close(context.WithoutCancel(ctx))))
 	}
 	s.writer = group.New(group.Config[write, []bool]{
-		Commit: s.commit, Weigh: weigh, Limit: groupBytes, Alone: blames, Writers: s.config.Writers,
+		Commit: s.commit, Weigh: weigh, Limit: groupBytes, Alone: blames,
+		Writers: s.config.Writers, Slow: slowWriters, Patience: writersPatience,
 	})
 	return s, nil
 }

@@ -49,30 +49,25 @@ func blames(err error) bool {
 // piece is a row of a statement and where its answer belongs.
 type piece struct {
 	columns mirror.Columns
+	insert  bool
 	applied *bool
 }
 
-// commit writes a group, with as few statements as its rows allow: an id only once
-// in each, since rows of one id apply in their order. No caller's context is the
-// group's; Config.Timeout bounds each statement.
+// commit writes a group, what is put and what is inserted together, with as few
+// statements as its rows allow: an id only once in each, since rows of one id apply in
+// their order. No caller's context is the group's; Config.Timeout bounds each statement.
 func (s *Store) commit(writes []write) ([][]bool, error) {
-	ctx := context.Background()
 	results := make([][]bool, len(writes))
-	for _, insert := range []bool{false, true} {
-		var pieces []piece
-		for i, w := range writes {
-			if w.insert != insert {
-				continue
-			}
-			results[i] = make([]bool, len(w.rows))
-			for j, row := range w.rows {
-				pieces = append(pieces, piece{columns: row, applied: &results[i][j]})
-			}
+	var pieces []piece
+	for i, w := range writes {
+		results[i] = make([]bool, len(w.rows))
+		for j, row := range w.rows {
+			pieces = append(pieces, piece{columns: row, insert: w.insert, applied: &results[i][j]})
 		}
-		for _, round := range rounds(pieces) {
-			if err := s.apply(ctx, insert, round); err != nil {
-				return nil, err
-			}
+	}
+	for _, round := range rounds(pieces) {
+		if err := s.apply(context.Background(), round); err != nil {
+			return nil, err
 		}
 	}
 	s.writes.Add(uint64(len(writes)))
@@ -102,16 +97,13 @@ func rounds(pieces []piece) [][]piece {
 }
 
 // apply writes the pieces of one round with one statement.
-func (s *Store) apply(ctx context.Context, insert bool, round []piece) error {
+func (s *Store) apply(ctx context.Context, round []piece) error {
 	st := &statement{text: statementPut}
-	if insert {
-		st.text = statementInsert
-	}
 	answers := make(map[uint64]*bool, len(round))
 	rows := list(round, func(p piece) types.Value {
 		number := rand.Uint64() //nolint:gosec // not a secret: it only has to differ
 		answers[number] = p.applied
-		return rowValue(p.columns, number)
+		return rowValue(p.columns, p.insert, number)
 	})
 	st.add("$now", timestamp(s.config.Now()))
 	st.add("$rows", rows)

@@ -809,8 +809,8 @@ func (x *UpdateStageStateRequest) GetVisit() bool {
 // Reply of UpdateStageState.
 type UpdateStageStateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether it was replaced.
-	Updated bool `protobuf:"varint,1,opt,name=updated,proto3" json:"updated,omitempty"`
+	// Whether it was replaced. Always there, so that JSON says false too.
+	Updated *bool `protobuf:"varint,1,opt,name=updated,proto3,oneof" json:"updated,omitempty"`
 	// What stands now.
 	Current       *StageState `protobuf:"bytes,2,opt,name=current,proto3" json:"current,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -848,8 +848,8 @@ func (*UpdateStageStateResponse) Descriptor() ([]byte, []int) {
 }
 
 func (x *UpdateStageStateResponse) GetUpdated() bool {
-	if x != nil {
-		return x.Updated
+	if x != nil && x.Updated != nil {
+		return *x.Updated
 	}
 	return false
 }
@@ -1160,7 +1160,8 @@ type RewalkStageRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The stage.
 	Stage string `protobuf:"bytes,1,opt,name=stage,proto3" json:"stage,omitempty"`
-	// Entities a second. 0: 100. At most 10,000.
+	// Entities a second, 0.01 to 10,000. 0: 100. The walk also waits while 1,000 entities or
+	// more are in the stage's queue.
 	Rate float64 `protobuf:"fixed64,2,opt,name=rate,proto3" json:"rate,omitempty"`
 	// Visits every entity without asking first.
 	Unconditional bool `protobuf:"varint,3,opt,name=unconditional,proto3" json:"unconditional,omitempty"`
@@ -1713,10 +1714,12 @@ const file_gnomon_v1_entity_service_proto_rawDesc = "" +
 	"\x05stage\x18\x03 \x01(\tB\x03\xe0A\x02R\x05stage\x12*\n" +
 	"\x05state\x18\x04 \x01(\v2\x14.google.protobuf.AnyR\x05state\x12\x18\n" +
 	"\aversion\x18\x05 \x01(\x03R\aversion\x12\x14\n" +
-	"\x05visit\x18\x06 \x01(\bR\x05visit\"e\n" +
-	"\x18UpdateStageStateResponse\x12\x18\n" +
-	"\aupdated\x18\x01 \x01(\bR\aupdated\x12/\n" +
-	"\acurrent\x18\x02 \x01(\v2\x15.gnomon.v1.StageStateR\acurrent\"\xaf\x01\n" +
+	"\x05visit\x18\x06 \x01(\bR\x05visit\"v\n" +
+	"\x18UpdateStageStateResponse\x12\x1d\n" +
+	"\aupdated\x18\x01 \x01(\bH\x00R\aupdated\x88\x01\x01\x12/\n" +
+	"\acurrent\x18\x02 \x01(\v2\x15.gnomon.v1.StageStateR\acurrentB\n" +
+	"\n" +
+	"\b_updated\"\xaf\x01\n" +
 	"\x05Stage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1f\n" +
 	"\ventity_type\x18\x02 \x01(\tR\n" +
@@ -1887,6 +1890,7 @@ func file_gnomon_v1_entity_service_proto_init() {
 		return
 	}
 	file_gnomon_v1_entity_proto_init()
+	file_gnomon_v1_entity_service_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

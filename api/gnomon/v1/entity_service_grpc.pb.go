@@ -74,7 +74,10 @@ type EntityServiceClient interface {
 	RewalkStage(ctx context.Context, in *RewalkStageRequest, opts ...grpc.CallOption) (*Rewalk, error)
 	// How far a stage's last walk is.
 	GetRewalk(ctx context.Context, in *GetRewalkRequest, opts ...grpc.CallOption) (*Rewalk, error)
-	// Ends a stage's walk.
+	// Ends a stage's walk, and answers how it ended: CANCELLED, or DONE if it was sooner.
+	// Where it has not ended in nine tenths of the caller's time, or in 30 seconds, the call
+	// fails as UNAVAILABLE, NO_WORKER; the walk still ends when a worker hears of it. What
+	// the walk has enqueued stays so.
 	CancelRewalk(ctx context.Context, in *CancelRewalkRequest, opts ...grpc.CallOption) (*Rewalk, error)
 }
 
@@ -265,7 +268,10 @@ type EntityServiceServer interface {
 	RewalkStage(context.Context, *RewalkStageRequest) (*Rewalk, error)
 	// How far a stage's last walk is.
 	GetRewalk(context.Context, *GetRewalkRequest) (*Rewalk, error)
-	// Ends a stage's walk.
+	// Ends a stage's walk, and answers how it ended: CANCELLED, or DONE if it was sooner.
+	// Where it has not ended in nine tenths of the caller's time, or in 30 seconds, the call
+	// fails as UNAVAILABLE, NO_WORKER; the walk still ends when a worker hears of it. What
+	// the walk has enqueued stays so.
 	CancelRewalk(context.Context, *CancelRewalkRequest) (*Rewalk, error)
 	mustEmbedUnimplementedEntityServiceServer()
 }

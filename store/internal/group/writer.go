@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
 // ErrStopped says that the writer takes no more.
 var ErrStopped = errors.New("the store is closed")
 
-// Config says how a Writer writes. All fields but Alone and Writers are required.
+// Config says how a Writer writes. Commit, Weigh and Limit are required.
 type Config[W, R any] struct {
 	// Commit writes a group and gives the result of each, in order. It bounds its
 	// own time: no caller's context is the group's, as one that ends must not take
@@ -25,6 +26,12 @@ type Config[W, R any] struct {
 	Alone func(error) bool
 	// Writers is how many groups may be under way at once. Default 1.
 	Writers int
+	// Slow is how many may be while each takes longer than Patience. Beyond Writers a
+	// group begins only when the latest one has been under way for that long: then what
+	// has come meanwhile does not wait for one group and is written by the next, and
+	// not all callers are answered in the same instant. Default Writers.
+	Slow     int
+	Patience time.Duration
 }
 
 // Writer commits in groups. New makes one.
@@ -51,12 +58,12 @@ type outcome[R any] struct {
 	err    error
 }
 
-// New starts the goroutines, which Stop ends.
+// New starts the goroutine that begins groups, which Stop ends.
 func New[W, R any](c Config[W, R]) *Writer[W, R] {
+	c.Writers = max(1, c.Writers)
+	c.Slow = max(c.Writers, c.Slow)
 	w := &Writer[W, R]{config: c, calls: make(chan call[W, R]), stopping: make(chan struct{})}
-	for range max(1, c.Writers) {
-		w.running.Go(w.run)
-	}
+	w.running.Go(w.run)
 	return w
 }
 
@@ -83,19 +90,38 @@ func (w *Writer[W, R]) Do(ctx context.Context, write W) (R, error) {
 // Stopping is closed when Stop is called.
 func (w *Writer[W, R]) Stopping() <-chan struct{} { return w.stopping }
 
-// Stop lets the groups under way finish and ends the goroutines. What waits but
+// Stop lets the groups under way finish and ends the goroutine. What waits but
 // has not begun fails with ErrStopped.
 func (w *Writer[W, R]) Stop() {
 	w.stopOnce.Do(func() { close(w.stopping) })
 	w.running.Wait()
 }
 
-// run writes one group after another.
+// run begins groups until the Writer stops, and waits for those under way.
 func (w *Writer[W, R]) run() {
+	ended := make(chan struct{}, w.config.Slow)
+	var underWay int
+	var last time.Time // when the latest began
 	for {
+		var calls <-chan call[W, R]
+		var soon <-chan time.Time
+		switch wait := w.config.Patience - time.Since(last); {
+		case underWay < w.config.Writers, underWay < w.config.Slow && wait <= 0:
+			calls = w.calls
+		case underWay < w.config.Slow:
+			soon = time.After(wait)
+		}
 		select {
-		case c := <-w.calls:
-			w.commit(w.gather(c))
+		case c := <-calls:
+			group := w.gather(c)
+			underWay, last = underWay+1, time.Now()
+			w.running.Go(func() {
+				w.commit(group)
+				ended <- struct{}{}
+			})
+		case <-ended:
+			underWay--
+		case <-soon:
 		case <-w.stopping:
 			return
 		}

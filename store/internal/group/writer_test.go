@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -120,5 +122,75 @@ func TestStopLetsTheGroupUnderWayFinish(t *testing.T) {
 		synctest.Wait()
 		close(r.gate)
 		wg.Wait()
+	})
+}
+
+// F5: while each group takes long, others begin beside it, so that nobody waits for one
+// group and is written by the next, and never more than Slow.
+func TestGroupsBeginBesideSlowOnes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const writers, slow, patience = 2, 5, 110 * time.Millisecond
+		began := time.Now()
+		var mu sync.Mutex
+		var begun []time.Duration
+		var sizes []int
+		gate := make(chan struct{})
+		w := New(Config[int, int]{
+			Weigh: func(int) int { return 1 }, Limit: 100, Writers: writers, Slow: slow, Patience: patience,
+			Commit: func(group []int) ([]int, error) {
+				mu.Lock()
+				begun, sizes = append(begun, time.Since(began)), append(sizes, len(group))
+				mu.Unlock()
+				<-gate
+				return make([]int, len(group)), nil
+			},
+		})
+		var wg sync.WaitGroup
+		for n := range 10 { // one each 50 ms
+			wg.Go(func() {
+				_, err := w.Do(t.Context(), n)
+				require.NoError(t, err)
+			})
+			<-time.After(50 * time.Millisecond) // by the bubble's clock, as below
+		}
+		synctest.Wait()
+		ms := time.Millisecond
+		require.Equal(t, []time.Duration{0, 50 * ms, 160 * ms, 270 * ms, 380 * ms}, begun, "the first two at once, then one each 110 ms")
+		require.Equal(t, []int{1, 1, 2, 2, 2}, sizes, "each with all that has come")
+		close(gate)
+		wg.Wait()
+		require.Len(t, begun, 6, "the two who came last waited until one had ended")
+		w.Stop()
+	})
+}
+
+// A store that answers soon has Writers groups at once at the most.
+func TestQuickGroupsShareTheWriters(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var underWay, most, groups atomic.Int64
+		w := New(Config[int, int]{
+			Weigh: func(int) int { return 1 }, Limit: 100, Writers: 2, Slow: 5, Patience: 100 * time.Millisecond,
+			Commit: func(group []int) ([]int, error) {
+				most.Store(max(most.Load(), underWay.Add(1)))
+				groups.Add(1)
+				<-time.After(20 * time.Millisecond)
+				underWay.Add(-1)
+				return make([]int, len(group)), nil
+			},
+		})
+		var wg sync.WaitGroup
+		for n := range 200 {
+			wg.Go(func() {
+				_, err := w.Do(t.Context(), n)
+				require.NoError(t, err)
+			})
+			<-time.After(time.Millisecond)
+		}
+		wg.Wait()
+		require.EqualValues(t, 2, most.Load())
+		require.Less(t, groups.Load(), int64(30))
+		w.Stop()
 	})
 }

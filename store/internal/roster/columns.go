@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
+	"gnomon/playbook"
 	"gnomon/store"
 	"gnomon/store/internal/mirror"
 )
@@ -21,7 +22,8 @@ type Columns struct {
 	// Node and Playbook are a node action's.
 	Node, Playbook string
 	State          int32
-	CreatedAt      int64 // microseconds since 1970 UTC
+	CreatedAt      int64  // microseconds since 1970 UTC
+	FinishedAt     *int64 // as CreatedAt, nil if it has not finished
 	Revision       string
 	RequestID      string
 	Digest         string
@@ -47,6 +49,9 @@ func NodeActions(rows []store.NodeActionRow) ([]Columns, error) {
 		if a.GetCluster() == "" {
 			return nil, errors.New("a row's Action.Cluster must not be empty")
 		}
+		if playbook.Finished(a.GetState()) {
+			c.finish(a.GetFinishTime())
+		}
 		c.Hash = HashNodeAction(a.GetCluster(), a.GetId())
 		c.Cluster, c.Node, c.Playbook, c.State = a.GetCluster(), a.GetNode(), a.GetPlaybook(), int32(a.GetState())
 		c.Revision, c.RequestID, c.Digest = row.Revision.Encode(), row.RequestID, row.Digest
@@ -70,6 +75,9 @@ func Playbook(row store.PlaybookRow) (Columns, error) {
 	if err != nil {
 		return Columns{}, err
 	}
+	if playbook.Ended(p.GetStatus().GetState()) {
+		c.finish(p.GetStatus().GetFinishTime())
+	}
 	c.Hash, c.Cluster, c.State = HashPlaybook(p.GetId()), p.GetCluster(), int32(p.GetStatus().GetState())
 	c.Revision, c.RequestID, c.Digest = row.Revision.Encode(), row.RequestID, row.Digest
 	return c, nil
@@ -87,6 +95,15 @@ func columns(content proto.Message, created *timestamppb.Timestamp, id string) (
 		return Columns{}, fmt.Errorf("the row of %q cannot be encoded: %w", id, err)
 	}
 	return Columns{ID: id, CreatedAt: created.AsTime().UnixMicro(), Content: encoded}, nil
+}
+
+// finish notes when it finished. What does not say when is as old as its creation.
+func (c *Columns) finish(at *timestamppb.Timestamp) {
+	c.FinishedAt = &c.CreatedAt
+	if at.IsValid() {
+		finished := at.AsTime().UnixMicro()
+		c.FinishedAt = &finished
+	}
 }
 
 // Over says whether the row replaces one that stands, and has it keep what that alone

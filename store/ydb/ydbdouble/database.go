@@ -178,7 +178,7 @@ func (d *database) query(ctx context.Context, t *translation) (*rowSet, error) {
 	}
 	set := &rowSet{}
 	for _, c := range described {
-		columnType, err := columnType(c.DatabaseTypeName())
+		columnType, err := columnType(c.DatabaseTypeName(), t.counts)
 		if err != nil {
 			return nil, err
 		}

@@ -53,6 +53,9 @@ func (s *Server) ExecuteQuery(r *Ydb_Query.ExecuteQueryRequest, stream answer) e
 		return refuse(stream, statusOf(err), err.Error())
 	}
 	if failing && fault.Committed {
+		if fault.Then != nil {
+			fault.Then()
+		}
 		s.invalidate(r.GetSessionId())
 		return fail(stream, fault)
 	}

@@ -20,6 +20,8 @@ type Fault struct {
 	// Committed does what was asked first, and only then answers Status or
 	// Transport: the answer is lost.
 	Committed bool
+	// Then is called, unless it is nil, when that was done, before the answer.
+	Then func()
 	// Midway sends the rows before the Status, and commits nothing.
 	Midway bool
 	// SessionLost forgets the session before anything is done.

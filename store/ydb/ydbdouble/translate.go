@@ -14,7 +14,7 @@ import (
 var (
 	keywords = strings.Fields(`SELECT FROM WHERE AND OR NOT NULL IS IN AS ON JOIN LEFT ORDER BY DESC ASC LIMIT
 		CASE WHEN THEN ELSE END TRUE FALSE VALUES`)
-	functions = strings.Fields(`COALESCE FIND MAX CurrentUtcTimestamp`)
+	functions = strings.Fields(`COALESCE FIND MAX COUNT CurrentUtcTimestamp`)
 )
 
 // translation is a statement as SQLite has it.
@@ -29,6 +29,8 @@ type translation struct {
 	async bool
 	// ordered says that the result has an order; that of a subquery is not its own.
 	ordered bool
+	// counts says that the result is a COUNT, which is never NULL.
+	counts bool
 }
 
 // translate gives SQLite's words for one statement that reads or changes rows.
@@ -45,6 +47,7 @@ func (s *script) translate(statement []token, catalog map[string]*table) (*trans
 		t.arguments = append(t.arguments, sql.Named(name, v))
 	}
 	t.ordered = len(split(statement, "ORDER")) > 1
+	t.counts = len(statement) > 1 && statement[1].is("COUNT")
 	var err error
 	switch {
 	case statement[0].is("SELECT"):

@@ -161,9 +161,12 @@ var sqliteTypes = map[string]string{
 }
 
 // columnType is the type of a result's column, by the name it has in SQLite. One
-// without a name is an expression: those that are here are MAX of a Uint64.
-func columnType(declared string) (*Ydb.Type, error) {
-	if declared == "" {
+// without a name is an expression: those that are here are COUNT, and MAX of a Uint64.
+func columnType(declared string, counts bool) (*Ydb.Type, error) {
+	switch {
+	case declared == "" && counts:
+		return primitiveOf(Ydb.Type_UINT64), nil
+	case declared == "":
 		return optionalOf(primitiveOf(Ydb.Type_UINT64)), nil
 	}
 	plain, isOptional := strings.CutSuffix(declared, " OPTIONAL")

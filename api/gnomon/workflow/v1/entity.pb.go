@@ -13,6 +13,7 @@ import (
 	v1 "gnomon/api/gnomon/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -58,10 +59,19 @@ type EntityState struct {
 	DeferredUntil *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=deferred_until,json=deferredUntil,proto3" json:"deferred_until,omitempty"`
 	// Last number of a visit that was handed out.
 	Visits uint64 `protobuf:"varint,13,opt,name=visits,proto3" json:"visits,omitempty"`
-	// The rows of the queue as they should be are not stored yet.
-	QueueOwed bool `protobuf:"varint,14,opt,name=queue_owed,json=queueOwed,proto3" json:"queue_owed,omitempty"`
+	// The rows of the queue as they should be are not stored yet, since queue_owed_since.
+	QueueOwed      bool                   `protobuf:"varint,14,opt,name=queue_owed,json=queueOwed,proto3" json:"queue_owed,omitempty"`
+	QueueOwedSince *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=queue_owed_since,json=queueOwedSince,proto3" json:"queue_owed_since,omitempty"`
 	// Last number handed out for them.
-	Sequence      uint64 `protobuf:"varint,15,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	Sequence uint64 `protobuf:"varint,15,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	// The store may have rows of it.
+	Queued bool `protobuf:"varint,19,opt,name=queued,proto3" json:"queued,omitempty"`
+	// Records may be in the outbox that are not published.
+	PublishOwed bool `protobuf:"varint,20,opt,name=publish_owed,json=publishOwed,proto3" json:"publish_owed,omitempty"`
+	// When the first run of the chain began, with sequence the revision of its rows.
+	Incarnation *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	// What the worker's installation sets, as it was taken last.
+	Settings      *EntitySettings `protobuf:"bytes,22,opt,name=settings,proto3" json:"settings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -208,11 +218,124 @@ func (x *EntityState) GetQueueOwed() bool {
 	return false
 }
 
+func (x *EntityState) GetQueueOwedSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.QueueOwedSince
+	}
+	return nil
+}
+
 func (x *EntityState) GetSequence() uint64 {
 	if x != nil {
 		return x.Sequence
 	}
 	return 0
+}
+
+func (x *EntityState) GetQueued() bool {
+	if x != nil {
+		return x.Queued
+	}
+	return false
+}
+
+func (x *EntityState) GetPublishOwed() bool {
+	if x != nil {
+		return x.PublishOwed
+	}
+	return false
+}
+
+func (x *EntityState) GetIncarnation() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Incarnation
+	}
+	return nil
+}
+
+func (x *EntityState) GetSettings() *EntitySettings {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+// What an installation may set for all its entities; see entity.Policy. Zero: the
+// default.
+type EntitySettings struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Patience      *durationpb.Duration   `protobuf:"bytes,1,opt,name=patience,proto3" json:"patience,omitempty"`
+	CascadeCap    uint32                 `protobuf:"varint,2,opt,name=cascade_cap,json=cascadeCap,proto3" json:"cascade_cap,omitempty"`
+	CascadePause  *durationpb.Duration   `protobuf:"bytes,3,opt,name=cascade_pause,json=cascadePause,proto3" json:"cascade_pause,omitempty"`
+	RetryMin      *durationpb.Duration   `protobuf:"bytes,4,opt,name=retry_min,json=retryMin,proto3" json:"retry_min,omitempty"`
+	RetryMax      *durationpb.Duration   `protobuf:"bytes,5,opt,name=retry_max,json=retryMax,proto3" json:"retry_max,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EntitySettings) Reset() {
+	*x = EntitySettings{}
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EntitySettings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EntitySettings) ProtoMessage() {}
+
+func (x *EntitySettings) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EntitySettings.ProtoReflect.Descriptor instead.
+func (*EntitySettings) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *EntitySettings) GetPatience() *durationpb.Duration {
+	if x != nil {
+		return x.Patience
+	}
+	return nil
+}
+
+func (x *EntitySettings) GetCascadeCap() uint32 {
+	if x != nil {
+		return x.CascadeCap
+	}
+	return 0
+}
+
+func (x *EntitySettings) GetCascadePause() *durationpb.Duration {
+	if x != nil {
+		return x.CascadePause
+	}
+	return nil
+}
+
+func (x *EntitySettings) GetRetryMin() *durationpb.Duration {
+	if x != nil {
+		return x.RetryMin
+	}
+	return nil
+}
+
+func (x *EntitySettings) GetRetryMax() *durationpb.Duration {
+	if x != nil {
+		return x.RetryMax
+	}
+	return nil
 }
 
 // A stage that wants a visit.
@@ -244,7 +367,7 @@ type PendingVisit struct {
 
 func (x *PendingVisit) Reset() {
 	*x = PendingVisit{}
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[1]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -256,7 +379,7 @@ func (x *PendingVisit) String() string {
 func (*PendingVisit) ProtoMessage() {}
 
 func (x *PendingVisit) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[1]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -269,7 +392,7 @@ func (x *PendingVisit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingVisit.ProtoReflect.Descriptor instead.
 func (*PendingVisit) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{1}
+	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *PendingVisit) GetStage() string {
@@ -360,7 +483,7 @@ type StageTimer struct {
 
 func (x *StageTimer) Reset() {
 	*x = StageTimer{}
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[2]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -372,7 +495,7 @@ func (x *StageTimer) String() string {
 func (*StageTimer) ProtoMessage() {}
 
 func (x *StageTimer) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[2]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -385,7 +508,7 @@ func (x *StageTimer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageTimer.ProtoReflect.Descriptor instead.
 func (*StageTimer) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{2}
+	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *StageTimer) GetStage() string {
@@ -414,7 +537,7 @@ type EntityChanged struct {
 
 func (x *EntityChanged) Reset() {
 	*x = EntityChanged{}
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[3]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -426,7 +549,7 @@ func (x *EntityChanged) String() string {
 func (*EntityChanged) ProtoMessage() {}
 
 func (x *EntityChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[3]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -439,7 +562,7 @@ func (x *EntityChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EntityChanged.ProtoReflect.Descriptor instead.
 func (*EntityChanged) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{3}
+	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *EntityChanged) GetVersion() int64 {
@@ -456,22 +579,24 @@ func (x *EntityChanged) GetFields() []string {
 	return nil
 }
 
-// Payload of the signal visit: this stage is to visit.
+// Payload of the signal visit: this stage is to visit, or to have its timer armed.
 type VisitRequested struct {
 	state protoimpl.MessageState  `protogen:"open.v1"`
 	Stage string                  `protobuf:"bytes,1,opt,name=stage,proto3" json:"stage,omitempty"`
 	Cause v1.ProcessRequest_Cause `protobuf:"varint,2,opt,name=cause,proto3,enum=gnomon.v1.ProcessRequest_Cause" json:"cause,omitempty"`
 	// Behind all real changes.
 	Background bool `protobuf:"varint,3,opt,name=background,proto3" json:"background,omitempty"`
-	// The entity's version, where it is known.
-	Version       int64 `protobuf:"varint,4,opt,name=version,proto3" json:"version,omitempty"`
+	// The entity's version, where it is known: for people.
+	Version int64 `protobuf:"varint,4,opt,name=version,proto3" json:"version,omitempty"`
+	// No visit, but this timer instead of what it was: what a stage answered to a walk.
+	Timer         *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=timer,proto3" json:"timer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *VisitRequested) Reset() {
 	*x = VisitRequested{}
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[4]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -483,7 +608,7 @@ func (x *VisitRequested) String() string {
 func (*VisitRequested) ProtoMessage() {}
 
 func (x *VisitRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[4]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -496,7 +621,7 @@ func (x *VisitRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VisitRequested.ProtoReflect.Descriptor instead.
 func (*VisitRequested) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{4}
+	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *VisitRequested) GetStage() string {
@@ -527,6 +652,13 @@ func (x *VisitRequested) GetVersion() int64 {
 	return 0
 }
 
+func (x *VisitRequested) GetTimer() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Timer
+	}
+	return nil
+}
+
 // Input of the activity AskStages: who wants to visit?
 type AskInput struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -548,7 +680,7 @@ type AskInput struct {
 
 func (x *AskInput) Reset() {
 	*x = AskInput{}
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[5]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -560,7 +692,7 @@ func (x *AskInput) String() string {
 func (*AskInput) ProtoMessage() {}
 
 func (x *AskInput) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[5]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -573,7 +705,7 @@ func (x *AskInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskInput.ProtoReflect.Descriptor instead.
 func (*AskInput) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{5}
+	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *AskInput) GetType() string {
@@ -640,7 +772,7 @@ type AskResult struct {
 
 func (x *AskResult) Reset() {
 	*x = AskResult{}
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[6]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -652,7 +784,7 @@ func (x *AskResult) String() string {
 func (*AskResult) ProtoMessage() {}
 
 func (x *AskResult) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[6]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -665,7 +797,7 @@ func (x *AskResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskResult.ProtoReflect.Descriptor instead.
 func (*AskResult) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{6}
+	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *AskResult) GetVersion() int64 {
@@ -696,15 +828,17 @@ type VisitInput struct {
 	Id    string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
 	Stage string                 `protobuf:"bytes,3,opt,name=stage,proto3" json:"stage,omitempty"`
 	// Names the visit: the same for all its attempts.
-	VisitId       string                  `protobuf:"bytes,4,opt,name=visit_id,json=visitId,proto3" json:"visit_id,omitempty"`
-	Cause         v1.ProcessRequest_Cause `protobuf:"varint,5,opt,name=cause,proto3,enum=gnomon.v1.ProcessRequest_Cause" json:"cause,omitempty"`
+	VisitId string                  `protobuf:"bytes,4,opt,name=visit_id,json=visitId,proto3" json:"visit_id,omitempty"`
+	Cause   v1.ProcessRequest_Cause `protobuf:"varint,5,opt,name=cause,proto3,enum=gnomon.v1.ProcessRequest_Cause" json:"cause,omitempty"`
+	// Behind all real changes.
+	Background    bool `protobuf:"varint,6,opt,name=background,proto3" json:"background,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *VisitInput) Reset() {
 	*x = VisitInput{}
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[7]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -716,7 +850,7 @@ func (x *VisitInput) String() string {
 func (*VisitInput) ProtoMessage() {}
 
 func (x *VisitInput) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[7]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -729,7 +863,7 @@ func (x *VisitInput) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VisitInput.ProtoReflect.Descriptor instead.
 func (*VisitInput) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{7}
+	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *VisitInput) GetType() string {
@@ -767,6 +901,13 @@ func (x *VisitInput) GetCause() v1.ProcessRequest_Cause {
 	return v1.ProcessRequest_Cause(0)
 }
 
+func (x *VisitInput) GetBackground() bool {
+	if x != nil {
+		return x.Background
+	}
+	return false
+}
+
 // What became of a visit; result of the activity Process.
 type VisitResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -789,7 +930,7 @@ type VisitResult struct {
 
 func (x *VisitResult) Reset() {
 	*x = VisitResult{}
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[8]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -801,7 +942,7 @@ func (x *VisitResult) String() string {
 func (*VisitResult) ProtoMessage() {}
 
 func (x *VisitResult) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[8]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -814,7 +955,7 @@ func (x *VisitResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VisitResult.ProtoReflect.Descriptor instead.
 func (*VisitResult) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{8}
+	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *VisitResult) GetVersion() int64 {
@@ -866,6 +1007,203 @@ func (x *VisitResult) GetError() string {
 	return ""
 }
 
+// Input of the activity PublishSaved: whose records to publish, until none is left.
+type PublishSavedInput struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Type          string                 `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
+	Id            string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PublishSavedInput) Reset() {
+	*x = PublishSavedInput{}
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PublishSavedInput) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PublishSavedInput) ProtoMessage() {}
+
+func (x *PublishSavedInput) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PublishSavedInput.ProtoReflect.Descriptor instead.
+func (*PublishSavedInput) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *PublishSavedInput) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *PublishSavedInput) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+// Answer of the activity PublishSaved.
+type PublishSavedResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many it has published.
+	Published uint64 `protobuf:"varint,1,opt,name=published,proto3" json:"published,omitempty"`
+	// The sequence of the last of them.
+	Sequence int64 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	// The greatest version among them that somebody outside made, who may have died before
+	// the workflow was told; 0: none.
+	Version       int64 `protobuf:"varint,3,opt,name=version,proto3" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PublishSavedResult) Reset() {
+	*x = PublishSavedResult{}
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PublishSavedResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PublishSavedResult) ProtoMessage() {}
+
+func (x *PublishSavedResult) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PublishSavedResult.ProtoReflect.Descriptor instead.
+func (*PublishSavedResult) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *PublishSavedResult) GetPublished() uint64 {
+	if x != nil {
+		return x.Published
+	}
+	return 0
+}
+
+func (x *PublishSavedResult) GetSequence() int64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *PublishSavedResult) GetVersion() int64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+// Input of the activity MirrorQueue: all queue rows of one entity.
+type MirrorQueueInput struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Type  string                 `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
+	Id    string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	// Their revision.
+	Incarnation *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	Sequence    uint64                 `protobuf:"varint,4,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	// One for each stage that is pending.
+	Entries       []*MirrorQueueInput_Entry `protobuf:"bytes,5,rep,name=entries,proto3" json:"entries,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MirrorQueueInput) Reset() {
+	*x = MirrorQueueInput{}
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MirrorQueueInput) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MirrorQueueInput) ProtoMessage() {}
+
+func (x *MirrorQueueInput) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MirrorQueueInput.ProtoReflect.Descriptor instead.
+func (*MirrorQueueInput) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *MirrorQueueInput) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *MirrorQueueInput) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *MirrorQueueInput) GetIncarnation() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Incarnation
+	}
+	return nil
+}
+
+func (x *MirrorQueueInput) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *MirrorQueueInput) GetEntries() []*MirrorQueueInput_Entry {
+	if x != nil {
+		return x.Entries
+	}
+	return nil
+}
+
 // What a stage said.
 type AskResult_Answer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -882,7 +1220,7 @@ type AskResult_Answer struct {
 
 func (x *AskResult_Answer) Reset() {
 	*x = AskResult_Answer{}
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[9]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -894,7 +1232,7 @@ func (x *AskResult_Answer) String() string {
 func (*AskResult_Answer) ProtoMessage() {}
 
 func (x *AskResult_Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[9]
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -907,7 +1245,7 @@ func (x *AskResult_Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskResult_Answer.ProtoReflect.Descriptor instead.
 func (*AskResult_Answer) Descriptor() ([]byte, []int) {
-	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{6, 0}
+	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{7, 0}
 }
 
 func (x *AskResult_Answer) GetStage() string {
@@ -938,11 +1276,72 @@ func (x *AskResult_Answer) GetError() string {
 	return ""
 }
 
+// A stage that the entity waits for.
+type MirrorQueueInput_Entry struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Stage         string                 `protobuf:"bytes,1,opt,name=stage,proto3" json:"stage,omitempty"`
+	EnqueueTime   *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=enqueue_time,json=enqueueTime,proto3" json:"enqueue_time,omitempty"`
+	Background    bool                   `protobuf:"varint,3,opt,name=background,proto3" json:"background,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MirrorQueueInput_Entry) Reset() {
+	*x = MirrorQueueInput_Entry{}
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MirrorQueueInput_Entry) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MirrorQueueInput_Entry) ProtoMessage() {}
+
+func (x *MirrorQueueInput_Entry) ProtoReflect() protoreflect.Message {
+	mi := &file_gnomon_workflow_v1_entity_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MirrorQueueInput_Entry.ProtoReflect.Descriptor instead.
+func (*MirrorQueueInput_Entry) Descriptor() ([]byte, []int) {
+	return file_gnomon_workflow_v1_entity_proto_rawDescGZIP(), []int{12, 0}
+}
+
+func (x *MirrorQueueInput_Entry) GetStage() string {
+	if x != nil {
+		return x.Stage
+	}
+	return ""
+}
+
+func (x *MirrorQueueInput_Entry) GetEnqueueTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EnqueueTime
+	}
+	return nil
+}
+
+func (x *MirrorQueueInput_Entry) GetBackground() bool {
+	if x != nil {
+		return x.Background
+	}
+	return false
+}
+
 var File_gnomon_workflow_v1_entity_proto protoreflect.FileDescriptor
 
 const file_gnomon_workflow_v1_entity_proto_rawDesc = "" +
 	"\n" +
-	"\x1fgnomon/workflow/v1/entity.proto\x12\x12gnomon.workflow.v1\x1a\x1dgnomon/v1/stage_service.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb9\x04\n" +
+	"\x1fgnomon/workflow/v1/entity.proto\x12\x12gnomon.workflow.v1\x1a\x1dgnomon/v1/stage_service.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb8\x06\n" +
 	"\vEntityState\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
@@ -962,8 +1361,20 @@ const file_gnomon_workflow_v1_entity_proto_rawDesc = "" +
 	"\x0edeferred_until\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\rdeferredUntil\x12\x16\n" +
 	"\x06visits\x18\r \x01(\x04R\x06visits\x12\x1d\n" +
 	"\n" +
-	"queue_owed\x18\x0e \x01(\bR\tqueueOwed\x12\x1a\n" +
-	"\bsequence\x18\x0f \x01(\x04R\bsequence\"\xb2\x03\n" +
+	"queue_owed\x18\x0e \x01(\bR\tqueueOwed\x12D\n" +
+	"\x10queue_owed_since\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampR\x0equeueOwedSince\x12\x1a\n" +
+	"\bsequence\x18\x0f \x01(\x04R\bsequence\x12\x16\n" +
+	"\x06queued\x18\x13 \x01(\bR\x06queued\x12!\n" +
+	"\fpublish_owed\x18\x14 \x01(\bR\vpublishOwed\x12<\n" +
+	"\vincarnation\x18\x15 \x01(\v2\x1a.google.protobuf.TimestampR\vincarnation\x12>\n" +
+	"\bsettings\x18\x16 \x01(\v2\".gnomon.workflow.v1.EntitySettingsR\bsettings\"\x98\x02\n" +
+	"\x0eEntitySettings\x125\n" +
+	"\bpatience\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\bpatience\x12\x1f\n" +
+	"\vcascade_cap\x18\x02 \x01(\rR\n" +
+	"cascadeCap\x12>\n" +
+	"\rcascade_pause\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\fcascadePause\x126\n" +
+	"\tretry_min\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\bretryMin\x126\n" +
+	"\tretry_max\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\bretryMax\"\xb2\x03\n" +
 	"\fPendingVisit\x12\x14\n" +
 	"\x05stage\x18\x01 \x01(\tR\x05stage\x12=\n" +
 	"\fenqueue_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\venqueueTime\x125\n" +
@@ -986,14 +1397,15 @@ const file_gnomon_workflow_v1_entity_proto_rawDesc = "" +
 	"\bdue_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\adueTime\"A\n" +
 	"\rEntityChanged\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x03R\aversion\x12\x16\n" +
-	"\x06fields\x18\x02 \x03(\tR\x06fields\"\x97\x01\n" +
+	"\x06fields\x18\x02 \x03(\tR\x06fields\"\xc9\x01\n" +
 	"\x0eVisitRequested\x12\x14\n" +
 	"\x05stage\x18\x01 \x01(\tR\x05stage\x125\n" +
 	"\x05cause\x18\x02 \x01(\x0e2\x1f.gnomon.v1.ProcessRequest.CauseR\x05cause\x12\x1e\n" +
 	"\n" +
 	"background\x18\x03 \x01(\bR\n" +
 	"background\x12\x18\n" +
-	"\aversion\x18\x04 \x01(\x03R\aversion\"\xa0\x01\n" +
+	"\aversion\x18\x04 \x01(\x03R\aversion\x120\n" +
+	"\x05timer\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05timer\"\xa0\x01\n" +
 	"\bAskInput\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x16\n" +
@@ -1010,14 +1422,17 @@ const file_gnomon_workflow_v1_entity_proto_rawDesc = "" +
 	"\x05stage\x18\x01 \x01(\tR\x05stage\x12\x14\n" +
 	"\x05visit\x18\x02 \x01(\bR\x05visit\x120\n" +
 	"\x05timer\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05timer\x12\x14\n" +
-	"\x05error\x18\x04 \x01(\tR\x05error\"\x98\x01\n" +
+	"\x05error\x18\x04 \x01(\tR\x05error\"\xb8\x01\n" +
 	"\n" +
 	"VisitInput\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x14\n" +
 	"\x05stage\x18\x03 \x01(\tR\x05stage\x12\x19\n" +
 	"\bvisit_id\x18\x04 \x01(\tR\avisitId\x125\n" +
-	"\x05cause\x18\x05 \x01(\x0e2\x1f.gnomon.v1.ProcessRequest.CauseR\x05cause\"\xd4\x01\n" +
+	"\x05cause\x18\x05 \x01(\x0e2\x1f.gnomon.v1.ProcessRequest.CauseR\x05cause\x12\x1e\n" +
+	"\n" +
+	"background\x18\x06 \x01(\bR\n" +
+	"background\"\xd4\x01\n" +
 	"\vVisitResult\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\x03R\aversion\x12\x12\n" +
 	"\x04gone\x18\x02 \x01(\bR\x04gone\x12\x18\n" +
@@ -1026,7 +1441,26 @@ const file_gnomon_workflow_v1_entity_proto_rawDesc = "" +
 	"\n" +
 	"keep_timer\x18\x05 \x01(\bR\tkeepTimer\x120\n" +
 	"\x05timer\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05timer\x12\x14\n" +
-	"\x05error\x18\a \x01(\tR\x05errorB*Z(gnomon/api/gnomon/workflow/v1;workflowv1b\x06proto3"
+	"\x05error\x18\a \x01(\tR\x05error\"7\n" +
+	"\x11PublishSavedInput\x12\x12\n" +
+	"\x04type\x18\x01 \x01(\tR\x04type\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\"h\n" +
+	"\x12PublishSavedResult\x12\x1c\n" +
+	"\tpublished\x18\x01 \x01(\x04R\tpublished\x12\x1a\n" +
+	"\bsequence\x18\x02 \x01(\x03R\bsequence\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\x03R\aversion\"\xd4\x02\n" +
+	"\x10MirrorQueueInput\x12\x12\n" +
+	"\x04type\x18\x01 \x01(\tR\x04type\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12<\n" +
+	"\vincarnation\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\vincarnation\x12\x1a\n" +
+	"\bsequence\x18\x04 \x01(\x04R\bsequence\x12D\n" +
+	"\aentries\x18\x05 \x03(\v2*.gnomon.workflow.v1.MirrorQueueInput.EntryR\aentries\x1a|\n" +
+	"\x05Entry\x12\x14\n" +
+	"\x05stage\x18\x01 \x01(\tR\x05stage\x12=\n" +
+	"\fenqueue_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\venqueueTime\x12\x1e\n" +
+	"\n" +
+	"background\x18\x03 \x01(\bR\n" +
+	"backgroundB*Z(gnomon/api/gnomon/workflow/v1;workflowv1b\x06proto3"
 
 var (
 	file_gnomon_workflow_v1_entity_proto_rawDescOnce sync.Once
@@ -1040,40 +1474,57 @@ func file_gnomon_workflow_v1_entity_proto_rawDescGZIP() []byte {
 	return file_gnomon_workflow_v1_entity_proto_rawDescData
 }
 
-var file_gnomon_workflow_v1_entity_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_gnomon_workflow_v1_entity_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_gnomon_workflow_v1_entity_proto_goTypes = []any{
-	(*EntityState)(nil),           // 0: gnomon.workflow.v1.EntityState
-	(*PendingVisit)(nil),          // 1: gnomon.workflow.v1.PendingVisit
-	(*StageTimer)(nil),            // 2: gnomon.workflow.v1.StageTimer
-	(*EntityChanged)(nil),         // 3: gnomon.workflow.v1.EntityChanged
-	(*VisitRequested)(nil),        // 4: gnomon.workflow.v1.VisitRequested
-	(*AskInput)(nil),              // 5: gnomon.workflow.v1.AskInput
-	(*AskResult)(nil),             // 6: gnomon.workflow.v1.AskResult
-	(*VisitInput)(nil),            // 7: gnomon.workflow.v1.VisitInput
-	(*VisitResult)(nil),           // 8: gnomon.workflow.v1.VisitResult
-	(*AskResult_Answer)(nil),      // 9: gnomon.workflow.v1.AskResult.Answer
-	(*timestamppb.Timestamp)(nil), // 10: google.protobuf.Timestamp
-	(v1.ProcessRequest_Cause)(0),  // 11: gnomon.v1.ProcessRequest.Cause
+	(*EntityState)(nil),            // 0: gnomon.workflow.v1.EntityState
+	(*EntitySettings)(nil),         // 1: gnomon.workflow.v1.EntitySettings
+	(*PendingVisit)(nil),           // 2: gnomon.workflow.v1.PendingVisit
+	(*StageTimer)(nil),             // 3: gnomon.workflow.v1.StageTimer
+	(*EntityChanged)(nil),          // 4: gnomon.workflow.v1.EntityChanged
+	(*VisitRequested)(nil),         // 5: gnomon.workflow.v1.VisitRequested
+	(*AskInput)(nil),               // 6: gnomon.workflow.v1.AskInput
+	(*AskResult)(nil),              // 7: gnomon.workflow.v1.AskResult
+	(*VisitInput)(nil),             // 8: gnomon.workflow.v1.VisitInput
+	(*VisitResult)(nil),            // 9: gnomon.workflow.v1.VisitResult
+	(*PublishSavedInput)(nil),      // 10: gnomon.workflow.v1.PublishSavedInput
+	(*PublishSavedResult)(nil),     // 11: gnomon.workflow.v1.PublishSavedResult
+	(*MirrorQueueInput)(nil),       // 12: gnomon.workflow.v1.MirrorQueueInput
+	(*AskResult_Answer)(nil),       // 13: gnomon.workflow.v1.AskResult.Answer
+	(*MirrorQueueInput_Entry)(nil), // 14: gnomon.workflow.v1.MirrorQueueInput.Entry
+	(*timestamppb.Timestamp)(nil),  // 15: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),    // 16: google.protobuf.Duration
+	(v1.ProcessRequest_Cause)(0),   // 17: gnomon.v1.ProcessRequest.Cause
 }
 var file_gnomon_workflow_v1_entity_proto_depIdxs = []int32{
-	1,  // 0: gnomon.workflow.v1.EntityState.pending:type_name -> gnomon.workflow.v1.PendingVisit
-	2,  // 1: gnomon.workflow.v1.EntityState.timers:type_name -> gnomon.workflow.v1.StageTimer
-	10, // 2: gnomon.workflow.v1.EntityState.deferred_until:type_name -> google.protobuf.Timestamp
-	10, // 3: gnomon.workflow.v1.PendingVisit.enqueue_time:type_name -> google.protobuf.Timestamp
-	11, // 4: gnomon.workflow.v1.PendingVisit.cause:type_name -> gnomon.v1.ProcessRequest.Cause
-	10, // 5: gnomon.workflow.v1.PendingVisit.not_before:type_name -> google.protobuf.Timestamp
-	10, // 6: gnomon.workflow.v1.PendingVisit.scheduled_time:type_name -> google.protobuf.Timestamp
-	10, // 7: gnomon.workflow.v1.StageTimer.due_time:type_name -> google.protobuf.Timestamp
-	11, // 8: gnomon.workflow.v1.VisitRequested.cause:type_name -> gnomon.v1.ProcessRequest.Cause
-	9,  // 9: gnomon.workflow.v1.AskResult.answers:type_name -> gnomon.workflow.v1.AskResult.Answer
-	11, // 10: gnomon.workflow.v1.VisitInput.cause:type_name -> gnomon.v1.ProcessRequest.Cause
-	10, // 11: gnomon.workflow.v1.VisitResult.timer:type_name -> google.protobuf.Timestamp
-	10, // 12: gnomon.workflow.v1.AskResult.Answer.timer:type_name -> google.protobuf.Timestamp
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	2,  // 0: gnomon.workflow.v1.EntityState.pending:type_name -> gnomon.workflow.v1.PendingVisit
+	3,  // 1: gnomon.workflow.v1.EntityState.timers:type_name -> gnomon.workflow.v1.StageTimer
+	15, // 2: gnomon.workflow.v1.EntityState.deferred_until:type_name -> google.protobuf.Timestamp
+	15, // 3: gnomon.workflow.v1.EntityState.queue_owed_since:type_name -> google.protobuf.Timestamp
+	15, // 4: gnomon.workflow.v1.EntityState.incarnation:type_name -> google.protobuf.Timestamp
+	1,  // 5: gnomon.workflow.v1.EntityState.settings:type_name -> gnomon.workflow.v1.EntitySettings
+	16, // 6: gnomon.workflow.v1.EntitySettings.patience:type_name -> google.protobuf.Duration
+	16, // 7: gnomon.workflow.v1.EntitySettings.cascade_pause:type_name -> google.protobuf.Duration
+	16, // 8: gnomon.workflow.v1.EntitySettings.retry_min:type_name -> google.protobuf.Duration
+	16, // 9: gnomon.workflow.v1.EntitySettings.retry_max:type_name -> google.protobuf.Duration
+	15, // 10: gnomon.workflow.v1.PendingVisit.enqueue_time:type_name -> google.protobuf.Timestamp
+	17, // 11: gnomon.workflow.v1.PendingVisit.cause:type_name -> gnomon.v1.ProcessRequest.Cause
+	15, // 12: gnomon.workflow.v1.PendingVisit.not_before:type_name -> google.protobuf.Timestamp
+	15, // 13: gnomon.workflow.v1.PendingVisit.scheduled_time:type_name -> google.protobuf.Timestamp
+	15, // 14: gnomon.workflow.v1.StageTimer.due_time:type_name -> google.protobuf.Timestamp
+	17, // 15: gnomon.workflow.v1.VisitRequested.cause:type_name -> gnomon.v1.ProcessRequest.Cause
+	15, // 16: gnomon.workflow.v1.VisitRequested.timer:type_name -> google.protobuf.Timestamp
+	13, // 17: gnomon.workflow.v1.AskResult.answers:type_name -> gnomon.workflow.v1.AskResult.Answer
+	17, // 18: gnomon.workflow.v1.VisitInput.cause:type_name -> gnomon.v1.ProcessRequest.Cause
+	15, // 19: gnomon.workflow.v1.VisitResult.timer:type_name -> google.protobuf.Timestamp
+	15, // 20: gnomon.workflow.v1.MirrorQueueInput.incarnation:type_name -> google.protobuf.Timestamp
+	14, // 21: gnomon.workflow.v1.MirrorQueueInput.entries:type_name -> gnomon.workflow.v1.MirrorQueueInput.Entry
+	15, // 22: gnomon.workflow.v1.AskResult.Answer.timer:type_name -> google.protobuf.Timestamp
+	15, // 23: gnomon.workflow.v1.MirrorQueueInput.Entry.enqueue_time:type_name -> google.protobuf.Timestamp
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_gnomon_workflow_v1_entity_proto_init() }
@@ -1087,7 +1538,7 @@ func file_gnomon_workflow_v1_entity_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gnomon_workflow_v1_entity_proto_rawDesc), len(file_gnomon_workflow_v1_entity_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

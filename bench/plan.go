@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"gnomon/bench/contenders"
+	"gnomon/bench/scenarios"
+	"gnomon/bench/site"
+)
+
+// everyone is a turn of each of some contenders.
+func everyone(within time.Duration, names ...string) []scenarios.Turn {
+	turns := make([]scenarios.Turn, len(names))
+	for i, name := range names {
+		turns[i] = scenarios.Turn{Name: name, Within: within}
+	}
+	return turns
+}
+
+// herds, lags and the others are steps.
+func herds(on site.Kind, seconds, jobs, rounds int, turns []scenarios.Turn) step {
+	return step{"herds", seconds, on, func(ctx context.Context, b *scenarios.Bench) error {
+		return b.Herds(ctx, scenarios.Rounds{Turns: turns, Jobs: b.Part(jobs), Rounds: rounds, Budget: time.Duration(seconds) * time.Second})
+	}}
+}
+
+func lags(on site.Kind, seconds, jobs, rounds int, turns []scenarios.Turn) step {
+	return step{"lags", seconds, on, func(ctx context.Context, b *scenarios.Bench) error {
+		return b.Lags(ctx, scenarios.Rounds{Turns: turns, Jobs: b.Part(jobs), Rate: 60, Rounds: rounds, Budget: time.Duration(seconds) * time.Second})
+	}}
+}
+
+func events(on site.Kind) step {
+	return step{"events", 12, on, func(ctx context.Context, b *scenarios.Bench) error { return b.Events(ctx) }}
+}
+
+func recovery(on site.Kind, seconds, rounds int) step {
+	return step{"recovery", seconds, on, func(ctx context.Context, b *scenarios.Bench) error { return b.Recovery(ctx, rounds) }}
+}
+
+func resident(on site.Kind, seconds, warm, more int) step {
+	return step{"resident", seconds, on, func(ctx context.Context, b *scenarios.Bench) error {
+		return b.Resident(ctx, b.Part(warm), b.Part(more))
+	}}
+}
+
+func waiting(seconds, n int, names ...string) step {
+	return step{"waiting", seconds, site.File, func(ctx context.Context, b *scenarios.Bench) error {
+		return b.Waiting(ctx, b.Part(n), names...)
+	}}
+}
+
+func mirror(seconds int, each time.Duration) step {
+	return step{"mirror", seconds, site.File, func(ctx context.Context, b *scenarios.Bench) error {
+		return scenarios.Mirror(ctx, b.Site.Dir, b.Report, b.Tell, 5, each)
+	}}
+}
+
+func list(seconds, rows, pages int) step {
+	return step{"list", seconds, site.File, func(ctx context.Context, b *scenarios.Bench) error {
+		return scenarios.List(ctx, b, b.Part(rows), pages)
+	}}
+}
+
+// growth has a second site for where few wait.
+func growth(on site.Kind, seconds, large, rounds int) step {
+	return step{"growth", seconds, on, func(ctx context.Context, b *scenarios.Bench) error {
+		s, err := site.Start(ctx, on, b.Site.Dir+"-few")
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		few := scenarios.New(s, b.Report, b.Tell)
+		few.Scale = b.Scale
+		return b.Growth(ctx, few, b.Part(1000), b.Part(large), rounds)
+	}}
+}
+
+// quick is what fits into 5 minutes on two quiet cores. What it leaves out or does smaller
+// is said by the rounds and the notes of its figures; what can be done without comes last,
+// as the run ends at its bound.
+func quick() []step {
+	const soon = 12 * time.Second
+	// Schedules take part in the first round: a herd of them takes as long as two rounds of
+	// the others.
+	some := append(everyone(30*time.Second, contenders.A1, contenders.Gnomon), scenarios.Turn{Name: contenders.TS, Within: soon, Each: 5})
+	return []step{
+		events(site.Memory),
+		herds(site.Memory, 115, 1000, 5, some),
+		lags(site.Memory, 50, 120, 5, some),
+		recovery(site.Memory, 10, 1),
+		waiting(16, 300, contenders.A1, contenders.Gnomon),
+		mirror(5, time.Second),
+		list(12, 100_000, 500),
+		resident(site.File, 20, 1000, 1500),
+		growth(site.Memory, 45, 3000, 2),
+	}
+}
+
+// full takes most of an hour.
+func full() []step {
+	all := []string{contenders.A1, contenders.A2, contenders.Gnomon, contenders.RV, contenders.TS, contenders.Lifted}
+	const minute = 60
+	return []step{
+		events(site.Memory),
+		herds(site.Memory, 10*minute, 1000, 5, everyone(45*time.Second, all...)),
+		lags(site.Memory, 6*minute, 360, 5, everyone(30*time.Second, all...)),
+		herds(site.Memory, 4*minute, 10_000, 1, everyone(90*time.Second, contenders.A1, contenders.Gnomon)),
+		recovery(site.Memory, minute, 5),
+		waiting(minute, 1000, contenders.A1, contenders.Gnomon, contenders.A2, contenders.TS),
+		mirror(minute/2, 5*time.Second),
+		list(2*minute, 1_000_000, 2000),
+		resident(site.File, 2*minute, 3000, 10_000),
+		herds(site.Postgres, 4*minute, 1000, 5, everyone(45*time.Second, contenders.A1, contenders.Gnomon)),
+		lags(site.Postgres, 3*minute, 360, 5, everyone(30*time.Second, contenders.A1, contenders.Gnomon)),
+		growth(site.Memory, 3*minute, 10_000, 5),
+		growth(site.Memory, 10*minute, 100_000, 5),
+	}
+}

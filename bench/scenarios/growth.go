@@ -1,0 +1,129 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gnomon/bench/contenders"
+	"gnomon/bench/report"
+
+	gnomonv1 "gnomon/api/gnomon/v1"
+)
+
+const (
+	// farOff is when what only waits is due.
+	farOff = 24 * time.Hour
+	// pageSize and pages are those of the lists.
+	pageSize = 100
+	// listFilter holds for all that waits, and for the probes too.
+	listFilter = `state = "SCHEDULED"`
+)
+
+// Growth compares gnomon where many wait (b) with gnomon where few do, on sites of the
+// same kind that take turns.
+func (b *Bench) Growth(ctx context.Context, few *Bench, small, large, rounds int) error {
+	for _, one := range []struct {
+		on *Bench
+		n  int
+	}{{few, small}, {b, large}} {
+		if err := one.on.fill(ctx, one.n); err != nil {
+			return err
+		}
+	}
+	var create, lag, list [2][]float64
+	for round := range rounds {
+		for turn := range 2 {
+			which := (round + turn) % 2
+			on := []*Bench{few, b}[which]
+			b.Tell("growth, round %d of %d: %d waiting", round+1, rounds, []int{small, large}[which])
+			g, err := on.grown(ctx)
+			if err != nil {
+				return err
+			}
+			create[which] = append(create[which], g.create)
+			lag[which] = append(lag[which], g.lag)
+			list[which] = append(list[which], g.list)
+		}
+	}
+	note := ""
+	if large < 100_000 {
+		note = fmt.Sprintf("%d waiting against %d", large, small)
+	}
+	for name, all := range map[string][2][]float64{"create": create, "lag": lag, "list": list} {
+		b.Report.Target("growth_"+name, string(b.Site.Kind), report.SpreadOf(report.Ratios(all[1], all[0])), note)
+		for which, n := range []int{small, large} {
+			b.Report.Growth(name+" p99, ms", n, report.SpreadOf(all[which]).Median)
+		}
+	}
+	return nil
+}
+
+// fill has a number of actions wait.
+func (b *Bench) fill(ctx context.Context, n int) error {
+	if err := b.Take(ctx, contenders.Gnomon); err != nil {
+		return err
+	}
+	g, ok := b.contenders[contenders.Gnomon].(*contenders.GnomonService)
+	if !ok {
+		return fmt.Errorf("%T is not gnomon", b.contenders[contenders.Gnomon])
+	}
+	const part = 1000
+	for done := 0; done < n; done += part {
+		b.Tell("growth: %d of %d wait", done, n)
+		jobs, _ := b.jobs(g, min(part, n-done), farAway())
+		if _, err := create(ctx, patient{g}, jobs, fillClients); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// farAway are due times of what only waits.
+func farAway() func(int) time.Time {
+	from := time.Now().Add(farOff)
+	return func(i int) time.Time { return from.Add(time.Duration(i) * time.Millisecond) }
+}
+
+// grown is what gnomon is like with what waits, p99 in milliseconds.
+type grown struct{ create, lag, list float64 }
+
+func (b *Bench) grown(ctx context.Context) (g grown, err error) {
+	const probes, rate = 100, 60
+	p, err := b.steady(ctx, b.contenders[contenders.Gnomon], b.Part(probes), rate, 10*time.Second)
+	if err != nil {
+		return g, err
+	}
+	g.lag = lagP99(&p)
+	jobs, _ := b.jobs(b.contenders[contenders.Gnomon], b.Part(200), farAway())
+	made, err := create(ctx, b.contenders[contenders.Gnomon], jobs, Clients)
+	if err != nil {
+		return g, err
+	}
+	g.create = report.Percentile(made.calls, 0.99)
+	service, ok := b.contenders[contenders.Gnomon].(*contenders.GnomonService)
+	if !ok {
+		return g, fmt.Errorf("%T is not gnomon", b.contenders[contenders.Gnomon])
+	}
+	const pages = 100
+	calls, err := list(ctx, service.Actions, b.Part(pages), func(int) string { return listFilter })
+	g.list = report.Percentile(calls, 0.99)
+	return g, err
+}
+
+// list reads pages, each with the filter that its number gives, from the first row on.
+func list(ctx context.Context, c gnomonv1.ActionServiceClient, pages int, filter func(int) string) ([]time.Duration, error) {
+	calls := make([]time.Duration, 0, pages)
+	for i := range pages {
+		from := time.Now()
+		reply, err := c.ListActions(ctx, &gnomonv1.ListActionsRequest{PageSize: pageSize, Filter: filter(i)})
+		if err != nil {
+			return calls, err
+		}
+		calls = append(calls, time.Since(from))
+		if len(reply.GetActions()) == 0 {
+			return calls, fmt.Errorf("page %d is empty", i)
+		}
+	}
+	return calls, nil
+}

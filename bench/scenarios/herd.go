@@ -1,0 +1,104 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"gnomon/bench/contenders"
+	"gnomon/bench/report"
+)
+
+// performed is what came of a batch.
+type performed struct {
+	created
+
+	contender string
+	// temporal and here are the processor time of both, from the first create to the
+	// last arrival.
+	temporal, here time.Duration
+	// lags are those of what arrived, missing is what did not in time.
+	lags    []time.Duration
+	missing int
+	// last is when the last arrived after the first was due. If some are missing it is
+	// how long they were waited for, so that the true figure is greater.
+	last  time.Duration
+	curve []report.Point
+}
+
+// herd creates n jobs that are due at one moment, some time after the last is created,
+// and waits for them, for as long as within allows after that.
+func (b *Bench) herd(ctx context.Context, c contenders.Contender, n int, within time.Duration) (performed, error) {
+	return b.perform(ctx, c, n, within, func(begin time.Time, _ int) time.Time { return begin })
+}
+
+// steady is herd with jobs that are due one after another, rate of them a second.
+func (b *Bench) steady(ctx context.Context, c contenders.Contender, n int, rate float64, within time.Duration) (performed, error) {
+	return b.perform(ctx, c, n, within, func(begin time.Time, i int) time.Time {
+		return begin.Add(time.Duration(float64(i) / rate * float64(time.Second)))
+	})
+}
+
+// createSlack is what creation may take beyond what it took before.
+const createSlack = time.Second
+
+func (b *Bench) perform(ctx context.Context, c contenders.Contender, n int, within time.Duration, due func(time.Time, int) time.Time) (performed, error) {
+	for try := 0; ; try++ {
+		estimate := time.Duration(1.25 * float64(n) / b.rates[c.Name()] * float64(time.Second))
+		begin := time.Now().Add(estimate + createSlack).Truncate(time.Second).Add(time.Second)
+		jobs, prefix := b.jobs(c, n, func(i int) time.Time { return due(begin, i) })
+		temporal, here := b.Site.CPU()
+		made, err := create(ctx, c, jobs, Clients)
+		if err != nil {
+			return performed{}, err
+		}
+		// The rates of the last round tell most of the next one.
+		b.rates[c.Name()] = made.rate()
+		late := time.Since(begin)
+		arrived := b.Site.Collect(ctx, prefix, n, time.Until(due(begin, n-1))+within)
+		if late > 0 {
+			// What was due before all were created tells of no herd.
+			if try == 0 {
+				continue
+			}
+			return performed{}, fmt.Errorf("%s: creation ended %s after the first was due", c.Name(), late)
+		}
+		p := b.settled(c, made, jobs, prefix, arrived, begin, within)
+		p.temporal, p.here = b.Site.CPU()
+		p.temporal -= temporal
+		p.here -= here
+		return p, nil
+	}
+}
+
+// settled reads the arrivals of a batch.
+func (b *Bench) settled(c contenders.Contender, made created, jobs []contenders.Job, prefix string, arrived map[string]time.Time, begin time.Time, within time.Duration) performed {
+	p := performed{created: made, contender: c.Name(), missing: len(jobs) - len(arrived)}
+	early := 0
+	for i, j := range jobs {
+		at, ok := arrived[fmt.Sprintf("%s%d", prefix, i)]
+		if !ok {
+			continue
+		}
+		lag := at.Sub(j.Due)
+		if lag < 0 {
+			early++
+		}
+		p.lags = append(p.lags, lag)
+		p.last = max(p.last, at.Sub(begin))
+		p.curve = append(p.curve, report.Point{X: at.Sub(begin).Seconds()})
+	}
+	slices.SortFunc(p.curve, func(a, b report.Point) int { return int(1e6 * (a.X - b.X)) })
+	for i := range p.curve {
+		p.curve[i].Y = float64(i + 1)
+	}
+	if p.missing > 0 {
+		p.last = jobs[len(jobs)-1].Due.Sub(begin) + within
+	}
+	if early > 0 {
+		b.Report.TooEarly(early)
+		b.Report.Problemf("%s: %d arrivals before their time", c.Name(), early)
+	}
+	return p
+}
