@@ -22,10 +22,12 @@ func (s *Actions) update(ctx context.Context, id, name string, c *workflowv1.Com
 
 // updateOrStart is update, and starts the workflow with st where none is open.
 func (s *Actions) updateOrStart(ctx context.Context, st *workflowv1.ActionState, c *workflowv1.Command) (*workflowv1.CommandResult, error) {
-	return send[workflowv1.CommandResult](ctx, s.ApplyTimeout, func(wait context.Context) (client.WorkflowUpdateHandle, error) {
-		return s.Client.UpdateWithStartWorkflow(wait, client.UpdateWithStartWorkflowOptions{
-			StartWorkflowOperation: s.Client.NewWithStartWorkflowOperation(s.startOptions(st), workflowv1.ActionWorkflow, st),
-			UpdateOptions:          updateOptions(st.GetMeta().GetId(), workflowv1.CommandUpdate, c),
+	return whileNew(ctx, attributesUnknown, func() (*workflowv1.CommandResult, error) {
+		return send[workflowv1.CommandResult](ctx, s.ApplyTimeout, func(wait context.Context) (client.WorkflowUpdateHandle, error) {
+			return s.Client.UpdateWithStartWorkflow(wait, client.UpdateWithStartWorkflowOptions{
+				StartWorkflowOperation: s.Client.NewWithStartWorkflowOperation(s.startOptions(st), workflowv1.ActionWorkflow, st),
+				UpdateOptions:          updateOptions(st.GetMeta().GetId(), workflowv1.CommandUpdate, c),
+			})
 		})
 	})
 }

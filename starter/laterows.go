@@ -2,6 +2,7 @@ package starter
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -104,16 +105,18 @@ func (l *lateRows) work(ctx context.Context) {
 		for _, late := range spent {
 			l.ask(ctx, late.row)
 		}
-		if l.each(ctx, tried) {
+		switch {
+		case len(tried) == 0:
+		case l.each(ctx, tried):
 			pause = 0
-		} else {
+		default:
 			pause = min(max(2*pause, lateSoonest), lateLatest)
 		}
 	}
 }
 
-// take removes the oldest rows: those to try now, and those that were tried for long
-// enough. With the last it ends the work.
+// take removes the oldest rows: those to try now and, while the store takes none, those
+// that were tried for long enough. With the last it ends the work.
 func (l *lateRows) take(failing bool, now time.Time) (tried, spent []lateRow) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,10 +127,10 @@ func (l *lateRows) take(failing bool, now time.Time) (tried, spent []lateRow) {
 	rest := l.waiting[:0]
 	for _, late := range l.waiting {
 		switch {
-		case len(tried) < most:
-			tried = append(tried, late)
 		case failing && now.After(late.until):
 			spent = append(spent, late)
+		case len(tried) < most:
+			tried = append(tried, late)
 		default:
 			rest = append(rest, late)
 		}
@@ -139,7 +142,7 @@ func (l *lateRows) take(failing bool, now time.Time) (tried, spent []lateRow) {
 }
 
 // each tries rows side by side, and says whether all were taken. Those that were not wait
-// again, or their workflows are asked.
+// again.
 func (l *lateRows) each(ctx context.Context, rows []lateRow) bool {
 	var calls sync.WaitGroup
 	failed := make([]bool, len(rows))
@@ -151,21 +154,14 @@ func (l *lateRows) each(ctx context.Context, rows []lateRow) bool {
 		})
 	}
 	calls.Wait()
-	all := true
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for i, late := range rows {
-		switch {
-		case !failed[i]:
-		case time.Now().After(late.until):
-			all = false
-			l.ask(ctx, late.row)
-		default:
-			all = false
-			l.mu.Lock()
+		if failed[i] {
 			l.waiting = append(l.waiting, late)
-			l.mu.Unlock()
 		}
 	}
-	return all
+	return !slices.Contains(failed, true)
 }
 
 // close ends the tries and asks the workflows of the rows that wait, as long as ctx

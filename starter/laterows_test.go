@@ -111,18 +111,7 @@ func TestCreateBeforeASlowStore(t *testing.T) {
 // of a run that has closed.
 func TestLateRowsThatAreNotOwed(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		row    *store.Row
-		closed bool
-		writes bool
-	}{
-		"no row":                               {nil, false, true},
-		"the tombstone of another":             {&store.Row{Chain: "another run", Tombstone: true}, false, true},
-		"the tombstone of one that came after": {&store.Row{Chain: "another run", Tombstone: true}, true, false},
-		"its own newer row":                    {&store.Row{Chain: "run-1"}, false, false},
-		"its own tombstone":                    {&store.Row{Chain: "run-1", Tombstone: true}, false, false},
-		"closed":                               {nil, true, false},
-	} {
+	for name, c := range standing("run-1") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

@@ -12,23 +12,33 @@ import (
 	"gnomon/store"
 )
 
+// stands is what an id has when the first row of one of its runs comes late.
+type stands struct {
+	row    *store.Row
+	closed bool
+	// writes says that the run's first row is still owed.
+	writes bool
+}
+
+// standing are the cases of it for the run of this id.
+func standing(run string) map[string]stands {
+	return map[string]stands{
+		"no row":                               {nil, false, true},
+		"the tombstone before it":              {&store.Row{Chain: "another run", Tombstone: true}, false, true},
+		"the tombstone of one that came after": {&store.Row{Chain: "another run", Tombstone: true}, true, false},
+		"its own row":                          {&store.Row{Chain: run}, false, false},
+		"its own, ended meanwhile":             {&store.Row{Chain: run, Tombstone: true}, false, false},
+		"ended long ago":                       {nil, true, false},
+	}
+}
+
 // F3, M-60: the facade that a create reached first was lost before it wrote the row.
 // The one that is called again writes it before it answers, also where the row of the
 // action that had the id before still stands. A row of this run is left alone, and a
 // run that has closed gets none: its last row may have expired.
 func TestCreateRepeatedSeesToItsRow(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		row    *store.Row
-		closed bool
-		writes bool
-	}{
-		"no row":                   {nil, false, true},
-		"the tombstone before it":  {&store.Row{Chain: "another run", Tombstone: true}, false, true},
-		"its own row":              {&store.Row{Chain: "run of r-1"}, false, false},
-		"its own, ended meanwhile": {&store.Row{Chain: "run of r-1", Tombstone: true}, false, false},
-		"ended long ago":           {nil, true, false},
-	} {
+	for name, c := range standing("run of r-1") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, f, rows := newFacade(t)

@@ -1,6 +1,7 @@
 package starter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
@@ -30,8 +30,10 @@ func SearchAttributes() map[string]enumspb.IndexedValueType {
 // lacks. Without the right to do so it says what an operator has to run.
 func EnsureSearchAttributes(ctx context.Context, c client.Client, namespace string) error {
 	operator := c.OperatorService()
-	have, err := listSearchAttributes(ctx, operator, namespace)
-	if err != nil {
+	have, err := whileNew(ctx, namespaceUnknown, func() (*operatorservice.ListSearchAttributesResponse, error) {
+		return operator.ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	})
+	if err = cmp.Or(ctx.Err(), err); err != nil {
 		return fmt.Errorf("the search attributes of namespace %q could not be listed: %w", namespace, err)
 	}
 	lacking := map[string]enumspb.IndexedValueType{}
@@ -54,36 +56,28 @@ func EnsureSearchAttributes(ctx context.Context, c client.Client, namespace stri
 }
 
 // namespaceKnown is within what time Temporal's frontends know a namespace that was
-// registered just now, as where an installation is brought up at once: they look every 10
-// seconds.
+// registered just now, as where an installation is brought up at once, and its search
+// attributes: they look every 10 seconds.
 const namespaceKnown = 15 * time.Second
 
-// startKnown starts a run. Where the search attributes were registered just now, the
-// frontends do not know them yet, and what comes first waits for that.
-func (s *Actions) startKnown(ctx context.Context, req *workflowservice.StartWorkflowExecutionRequest) (*workflowservice.StartWorkflowExecutionResponse, error) {
+// whileNew asks until what was registered just now is known, or could be.
+func whileNew[T any](ctx context.Context, unknown func(error) bool, ask func() (T, error)) (T, error) {
 	for began := time.Now(); ; {
-		reply, err := s.Client.WorkflowService().StartWorkflowExecution(ctx, req)
-		wrong, ok := errors.AsType[*serviceerror.InvalidArgument](err)
-		unknown := ok && strings.Contains(wrong.Message, "has no mapping defined for search attribute")
-		if !unknown || time.Since(began) > namespaceKnown || pauseFor(ctx, time.Second/2) != nil {
+		reply, err := ask()
+		if err == nil || !unknown(err) || time.Since(began) > namespaceKnown || pauseFor(ctx, time.Second/2) != nil {
 			return reply, err
 		}
 	}
 }
 
-// listSearchAttributes waits for a namespace that may be new.
-func listSearchAttributes(ctx context.Context, operator operatorservice.OperatorServiceClient, namespace string) (*operatorservice.ListSearchAttributesResponse, error) {
-	again := time.NewTicker(time.Second / 2)
-	defer again.Stop()
-	for began := time.Now(); ; {
-		have, err := operator.ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
-		if _, unknown := errors.AsType[*serviceerror.NamespaceNotFound](err); !unknown || time.Since(began) > namespaceKnown {
-			return have, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-again.C:
-		}
-	}
+func namespaceUnknown(err error) bool {
+	_, unknown := errors.AsType[*serviceerror.NamespaceNotFound](err)
+	return unknown
+}
+
+// attributesUnknown says that a frontend does not know search attributes that a run was to
+// start with.
+func attributesUnknown(err error) bool {
+	wrong, ok := errors.AsType[*serviceerror.InvalidArgument](err)
+	return ok && strings.Contains(wrong.Message, "has no mapping defined for search attribute")
 }

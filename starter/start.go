@@ -60,7 +60,7 @@ func (s *Actions) start(ctx context.Context, st *workflowv1.ActionState, request
 	}
 	ctx, span := tracing.Begin(ctx, "StartWorkflow:"+workflowv1.ActionWorkflow, trace.WithSpanKind(trace.SpanKindClient))
 	defer func() { tracing.End(span, err) }()
-	reply, err := s.startKnown(ctx, &workflowservice.StartWorkflowExecutionRequest{
+	req := &workflowservice.StartWorkflowExecutionRequest{
 		Namespace:                s.Namespace,
 		WorkflowId:               workflowv1.WorkflowID(st.GetMeta().GetId()),
 		WorkflowType:             &commonpb.WorkflowType{Name: workflowv1.ActionWorkflow},
@@ -74,6 +74,9 @@ func (s *Actions) start(ctx context.Context, st *workflowv1.ActionState, request
 		SearchAttributes:         &commonpb.SearchAttributes{IndexedFields: attributes},
 		UserMetadata:             shown,
 		Header:                   tracing.Header(ctx),
+	}
+	reply, err := whileNew(ctx, attributesUnknown, func() (*workflowservice.StartWorkflowExecutionResponse, error) {
+		return s.Client.WorkflowService().StartWorkflowExecution(ctx, req)
 	})
 	if err != nil {
 		return "", err

@@ -125,10 +125,10 @@ func (i *installation) happens(t *testing.T, id string, kind enumspb.EventType, 
 	require.Fail(t, "the run closed", "before %s of %s", kind, id)
 }
 
-// begins waits until the newest run of an action has decided upon something. Of a run that
+// wakes waits until the newest run of an action has decided upon something. Of a run that
 // continues one of less than a second the server holds back the first task
 // (history.workflowIdReuseMinimalInterval): it has nothing pending, and has done nothing.
-func (i *installation) begins(t *testing.T, id string) {
+func (i *installation) wakes(t *testing.T, id string) {
 	t.Helper()
 	i.happens(t, id, enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED, 1)
 }
@@ -136,7 +136,7 @@ func (i *installation) begins(t *testing.T, id string) {
 // settles waits until the newest run of an action has decided upon all it knows.
 func (i *installation) settles(t *testing.T, id string) {
 	t.Helper()
-	i.begins(t, id)
+	i.wakes(t, id)
 	require.Eventually(t, func() bool {
 		return i.describe(t, id).GetPendingWorkflowTask() == nil
 	}, within, 20*time.Millisecond, id)

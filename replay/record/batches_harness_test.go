@@ -163,7 +163,7 @@ func (b *bureau) comes(t *testing.T, id string, want gnomonv1.BatchStatus_State,
 // rests waits until a batch has no activity under way.
 func (b *bureau) rests(t *testing.T, id string) {
 	t.Helper()
-	b.begins(t, id)
+	b.wakes(t, id)
 	require.Eventually(t, func() bool {
 		seen := b.describe(t, id)
 		return len(seen.GetPendingActivities()) == 0 && seen.GetPendingWorkflowTask() == nil

@@ -247,7 +247,7 @@ func (p *plant) is(t *testing.T, cluster, id string, want gnomonv1.NodeAction_St
 func (p *plant) rests(t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		p.begins(t, name)
+		p.wakes(t, name)
 		require.Eventually(t, func() bool {
 			seen := p.describe(t, name)
 			return len(seen.GetPendingActivities()) == 0 && seen.GetPendingWorkflowTask() == nil

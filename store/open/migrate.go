@@ -56,11 +56,13 @@ func Current(ctx context.Context, name string) (store.Store, error) {
 // MigratesByDefault says whether starter and worker bring the store of this name up to
 // date by themselves unless told otherwise: a file of this machine, not a database
 // that many processes share.
-func MigratesByDefault(name string) bool { return strings.HasPrefix(name, "sqlite:") }
+func MigratesByDefault(name string) bool { return isFile(name) }
 
 // OneMachine says whether all who use the store of this name run on one machine, and so
 // have its clock.
-func OneMachine(name string) bool { return strings.HasPrefix(name, "sqlite:") }
+func OneMachine(name string) bool { return isFile(name) }
+
+func isFile(name string) bool { return strings.HasPrefix(name, "sqlite:") }
 
 // schema is the schema of one store.
 type schema interface {

@@ -13,6 +13,41 @@ type Slot struct {
 	Until  time.Time
 }
 
+// Slots are those of one transaction.
+type Slots interface {
+	// Slots are all of a stage's that are taken.
+	Slots(stage string) ([]Slot, error)
+	// PutSlot stores one instead of others.
+	PutSlot(stage string, over []string, put Slot) error
+}
+
+// TakeSlot is store.Entities' within a transaction.
+func TakeSlot(tx Slots, s store.SlotTake) error {
+	taken, err := tx.Slots(s.Stage)
+	if err != nil {
+		return err
+	}
+	over, err := Take(taken, s)
+	if err != nil {
+		return err
+	}
+	return tx.PutSlot(s.Stage, over, Slot{Holder: s.Holder, Until: s.Until})
+}
+
+// TakeToken is store.Entities' within a transaction.
+func TakeToken(tx Slots, t store.TokenTake) (time.Time, error) {
+	stage := RateOf(t.Stage)
+	granted, err := tx.Slots(stage)
+	if err != nil {
+		return time.Time{}, err
+	}
+	at, over, fresh, err := Grant(granted, t)
+	if err != nil || !fresh {
+		return at, err
+	}
+	return at, tx.PutSlot(stage, over, Slot{Holder: t.Name, Until: at.Add(t.Span)})
+}
+
 // Take decides as TakeSlot says. taken are all of the stage's. If the holder may have
 // one, it says which have run out and are to be removed.
 func Take(taken []Slot, s store.SlotTake) (over []string, err error) {
