@@ -1,9 +1,6 @@
 package replay
 
 import (
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,20 +18,11 @@ import (
 	"gnomon/workflows"
 )
 
-// batchRecordings are all there are of batches, of all versions.
-func batchRecordings(t *testing.T) []string {
-	t.Helper()
-	all, err := filepath.Glob(filepath.Join("testdata", Batch, "v*", "*"+Extension))
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(all), len(BatchStates()))
-	return all
-}
-
 // What was recorded of batches of any version is decided the same by the workflows as
 // they are now, with and without tracing, and tells nothing of the machine.
 func TestReplayBatches(t *testing.T) {
 	t.Parallel()
-	for _, path := range batchRecordings(t) {
+	for _, path := range recordings(t, BatchStates()) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			h := load(t, path)
@@ -53,20 +41,10 @@ func TestReplayBatches(t *testing.T) {
 // that the requirements know is among them.
 func TestBatchStatesAreRecorded(t *testing.T) {
 	t.Parallel()
-	var names []string
-	for _, s := range BatchStates() {
-		require.NotContains(t, names, s.Name, "named twice")
-		names = append(names, s.Name)
-		require.NoError(t, s.Check(load(t, s.Path())))
-	}
-	for _, path := range batchRecordings(t) {
-		if filepath.Dir(path) == filepath.Dir(BatchStates()[0].Path()) {
-			require.Contains(t, names, strings.TrimSuffix(filepath.Base(path), Extension), "nobody records it any more")
-		}
-	}
+	ends := requireRecorded(t, BatchStates())
 	for number, end := range gnomonv1.BatchStatus_State_name {
 		if batch.Ended(gnomonv1.BatchStatus_State(number)) {
-			require.True(t, slices.ContainsFunc(BatchStates(), func(s State) bool { return s.End == end }), end)
+			require.True(t, ends[end], end)
 		}
 	}
 }
@@ -88,7 +66,7 @@ func batching(before func(workflow.Context, *workflowv1.BatchState) error) func(
 // carry is another.
 func TestWrongBatchesAreNoticed(t *testing.T) {
 	t.Parallel()
-	for _, path := range batchRecordings(t) {
+	for _, path := range recordings(t, BatchStates()) {
 		h := load(t, path)
 		require.NoError(t, run(h, batching(func(workflow.Context, *workflowv1.BatchState) error { return nil })), path)
 		require.Error(t, run(h, batching(func(ctx workflow.Context, _ *workflowv1.BatchState) error {

@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,20 +13,11 @@ import (
 	"gnomon/workflows"
 )
 
-// entityRecordings are all there are of entities, of all versions.
-func entityRecordings(t *testing.T) []string {
-	t.Helper()
-	all, err := filepath.Glob(filepath.Join("testdata", Entity, "v*", "*"+Extension))
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(all), len(EntityStates()))
-	return all
-}
-
 // What was recorded of entities of any version is decided the same by the workflow as it
 // is now, and tells nothing of the machine.
 func TestReplayEntities(t *testing.T) {
 	t.Parallel()
-	for _, path := range entityRecordings(t) {
+	for _, path := range recordings(t, EntityStates()) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			h := load(t, path)
@@ -41,17 +30,7 @@ func TestReplayEntities(t *testing.T) {
 // The present version has a recording of every state, and each is of its state.
 func TestEntityStatesAreRecorded(t *testing.T) {
 	t.Parallel()
-	var names []string
-	for _, s := range EntityStates() {
-		require.NotContains(t, names, s.Name, "named twice")
-		names = append(names, s.Name)
-		require.NoError(t, s.Check(load(t, s.Path())))
-	}
-	for _, path := range entityRecordings(t) {
-		if filepath.Dir(path) == filepath.Dir(EntityStates()[0].Path()) {
-			require.Contains(t, names, strings.TrimSuffix(filepath.Base(path), Extension), "nobody records it any more")
-		}
-	}
+	requireRecorded(t, EntityStates())
 }
 
 // altered registers a workflow in the place of Entity, which may first change the state.
@@ -71,7 +50,7 @@ func altered(before func(workflow.Context, *workflowv1.EntityState) error) func(
 // carry is another.
 func TestWrongEntitiesAreNoticed(t *testing.T) {
 	t.Parallel()
-	for _, path := range entityRecordings(t) {
+	for _, path := range recordings(t, EntityStates()) {
 		h := load(t, path)
 		require.NoError(t, run(h, altered(func(workflow.Context, *workflowv1.EntityState) error { return nil })), path)
 		require.Error(t, run(h, altered(func(ctx workflow.Context, _ *workflowv1.EntityState) error {

@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,25 +19,12 @@ import (
 	"gnomon/workflows"
 )
 
-// nodeRecordings are all there are of clusters and playbooks, of all versions.
-func nodeRecordings(t *testing.T) []string {
-	t.Helper()
-	var all []string
-	for _, kind := range []string{Cluster, Playbook} {
-		some, err := filepath.Glob(filepath.Join("testdata", kind, "v*", "*"+Extension))
-		require.NoError(t, err)
-		all = append(all, some...)
-	}
-	require.GreaterOrEqual(t, len(all), len(ClusterStates())+len(PlaybookStates()))
-	return all
-}
-
 // What was recorded of clusters and playbooks of any version is decided the same by the
 // workflows as they are now, also by a worker with other settings and with tracing, and
 // tells nothing of the machine.
 func TestReplayNodes(t *testing.T) {
 	t.Parallel()
-	for _, path := range nodeRecordings(t) {
+	for _, path := range recordings(t, ClusterStates(), PlaybookStates()) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			h := load(t, path)
@@ -62,19 +47,8 @@ func TestReplayNodes(t *testing.T) {
 // that a playbook can have is among them.
 func TestNodeStatesAreRecorded(t *testing.T) {
 	t.Parallel()
-	var names []string
-	ends := map[string]bool{}
-	for _, s := range append(ClusterStates(), PlaybookStates()...) {
-		require.NotContains(t, names, s.Name, "named twice")
-		names = append(names, s.Name)
-		ends[s.End] = true
-		require.NoError(t, s.Check(load(t, s.Path())))
-	}
-	for _, path := range nodeRecordings(t) {
-		if strings.Contains(path, filepath.Join("", filepath.Base(filepath.Dir(ClusterStates()[0].Path())))+string(filepath.Separator)) {
-			require.Contains(t, names, strings.TrimSuffix(filepath.Base(path), Extension), "nobody records it any more")
-		}
-	}
+	requireRecorded(t, ClusterStates())
+	ends := requireRecorded(t, PlaybookStates())
 	for number, end := range gnomonv1.PlaybookStatus_State_name {
 		if playbook.Ended(gnomonv1.PlaybookStatus_State(number)) {
 			require.True(t, ends[end], end)
@@ -105,7 +79,7 @@ func unchangedBook(workflow.Context, *workflowv1.PlaybookState) {}
 // carry is another.
 func TestWrongClustersAndPlaybooksAreNoticed(t *testing.T) {
 	t.Parallel()
-	for _, path := range nodeRecordings(t) {
+	for _, path := range recordings(t, ClusterStates(), PlaybookStates()) {
 		h := load(t, path)
 		require.NoError(t, run(h, orchestrating(unchanged, unchangedBook)), path)
 		require.Error(t, run(h, orchestrating(

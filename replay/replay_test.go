@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -26,27 +25,11 @@ import (
 	"gnomon/workflows"
 )
 
-// recordings are all there are, of all versions.
-func recordings(t *testing.T) []string {
-	t.Helper()
-	all, err := filepath.Glob(filepath.Join("testdata", "v*", "*"+Extension))
-	require.NoError(t, err)
-	require.NotEmpty(t, all)
-	return all
-}
-
-func load(t *testing.T, path string) *historypb.History {
-	t.Helper()
-	h, err := Load(path)
-	require.NoError(t, err)
-	return h
-}
-
 // What was recorded of any version is decided the same by the workflows as
 // they are now, so that a deployment goes on with the actions that are alive.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	for _, path := range recordings(t) {
+	for _, path := range recordings(t, States()) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			require.NoError(t, Run(load(t, path)))
@@ -58,7 +41,7 @@ func TestReplay(t *testing.T) {
 // same by workers with it, and a replay leaves no span.
 func TestReplayTraced(t *testing.T) {
 	t.Parallel()
-	for _, path := range recordings(t) {
+	for _, path := range recordings(t, States()) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			spans := tracetest.NewInMemoryExporter()
@@ -116,17 +99,7 @@ func TestWrongReconcilersAreNoticed(t *testing.T) {
 // The present version has a recording of every state, and each is of its state.
 func TestStatesAreRecorded(t *testing.T) {
 	t.Parallel()
-	var names []string
-	for _, s := range States() {
-		require.NotContains(t, names, s.Name, "named twice")
-		names = append(names, s.Name)
-		require.NoError(t, s.Check(load(t, s.Path())))
-	}
-	for _, path := range recordings(t) {
-		if filepath.Dir(path) == filepath.Dir(States()[0].Path()) {
-			require.Contains(t, names, strings.TrimSuffix(filepath.Base(path), Extension), "nobody records it any more")
-		}
-	}
+	requireRecorded(t, States())
 }
 
 // registering registers a workflow in the place of Action.
@@ -154,7 +127,7 @@ func TestWrongWorkflowsAreNoticed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, path := range recordings(t) {
+			for _, path := range recordings(t, States()) {
 				require.Error(t, run(load(t, path), registering(wrong)), path)
 			}
 		})
@@ -204,7 +177,7 @@ var machine = regexp.MustCompile(`\d+@\w|gnomon-worker@[^r]|/(work|home|root|tmp
 func TestRecordingsAreClean(t *testing.T) {
 	t.Parallel()
 	var size int64
-	for _, path := range recordings(t) {
+	for _, path := range recordings(t, States()) {
 		requireClean(t, path, load(t, path))
 		info, err := os.Stat(path)
 		require.NoError(t, err)

@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,20 +14,11 @@ import (
 	"gnomon/workflows"
 )
 
-// rewalkRecordings are all there are of walks, of all versions.
-func rewalkRecordings(t *testing.T) []string {
-	t.Helper()
-	all, err := filepath.Glob(filepath.Join("testdata", Rewalk, "v*", "*"+Extension))
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(all), len(RewalkStates()))
-	return all
-}
-
 // What was recorded of walks of any version is decided the same by the workflow as it is
 // now, also by a worker with other settings, and tells nothing of the machine.
 func TestReplayRewalks(t *testing.T) {
 	t.Parallel()
-	for _, path := range rewalkRecordings(t) {
+	for _, path := range recordings(t, RewalkStates()) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			h := load(t, path)
@@ -44,19 +33,7 @@ func TestReplayRewalks(t *testing.T) {
 // that a walk can have is among them.
 func TestRewalkStatesAreRecorded(t *testing.T) {
 	t.Parallel()
-	var names []string
-	ends := map[string]bool{}
-	for _, s := range RewalkStates() {
-		require.NotContains(t, names, s.Name, "named twice")
-		names = append(names, s.Name)
-		ends[s.End] = true
-		require.NoError(t, s.Check(load(t, s.Path())))
-	}
-	for _, path := range rewalkRecordings(t) {
-		if filepath.Dir(path) == filepath.Dir(RewalkStates()[0].Path()) {
-			require.Contains(t, names, strings.TrimSuffix(filepath.Base(path), Extension), "nobody records it any more")
-		}
-	}
+	ends := requireRecorded(t, RewalkStates())
 	for number, end := range gnomonv1.Rewalk_State_name {
 		if state := gnomonv1.Rewalk_State(number); state != gnomonv1.Rewalk_STATE_UNSPECIFIED && state != gnomonv1.Rewalk_RUNNING {
 			require.True(t, ends[end], end)
@@ -79,7 +56,7 @@ func strolling(before func(workflow.Context, *workflowv1.RewalkState)) func(work
 // carry is another.
 func TestWrongRewalksAreNoticed(t *testing.T) {
 	t.Parallel()
-	for _, path := range rewalkRecordings(t) {
+	for _, path := range recordings(t, RewalkStates()) {
 		h := load(t, path)
 		require.NoError(t, run(h, strolling(func(workflow.Context, *workflowv1.RewalkState) {})), path)
 		require.Error(t, run(h, strolling(func(ctx workflow.Context, _ *workflowv1.RewalkState) {
