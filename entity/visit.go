@@ -25,6 +25,13 @@ func Visited(p Policy, s *workflowv1.EntityState, stage string, visit uint64, r 
 	p = p.WithDefaults()
 	entry := s.GetPending()[i]
 	free(entry)
+	if r.GetError() != "" && !r.GetGone() {
+		// Its row stays as it is: a stage that is down costs nobody a write for each try (G-26).
+		entry.Failures++
+		entry.Error, entry.Again = r.GetError(), false
+		entry.NotBefore = timestamppb.New(now.Add(p.retryDelay(entry.GetFailures())))
+		return true
+	}
 	s.QueueOwed = true
 	if r.GetGone() {
 		// It may have been put again since the visit looked, and all others have been asked
@@ -32,12 +39,6 @@ func Visited(p Policy, s *workflowv1.EntityState, stage string, visit uint64, r 
 		s.Pending = slices.Delete(s.GetPending(), i, i+1)
 		disarm(s, stage)
 		s.AskAgain = union(s.GetAskAgain(), []string{stage})
-		return true
-	}
-	if r.GetError() != "" {
-		entry.Failures++
-		entry.Error, entry.Again = r.GetError(), false
-		entry.NotBefore = timestamppb.New(now.Add(p.retryDelay(entry.GetFailures())))
 		return true
 	}
 	s.Pending = slices.Delete(s.GetPending(), i, i+1)

@@ -228,6 +228,11 @@ func TestEntityFailingStage(t *testing.T) {
 	require.NoError(t, d.run())
 	require.Equal(t, []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second}, d.when("a"))
 	require.Equal(t, []time.Duration{0}, d.when("b"))
+	// Its row is written when it has waited for some time and when it has ended, not at each
+	// try: those are what a stage that is down costs the others (G-26).
+	require.Len(t, d.rows, 2)
+	require.Len(t, d.rows[0].GetEntries(), 1)
+	require.Empty(t, d.rows[1].GetEntries())
 }
 
 // G-12: a publisher that fails for an hour holds up nobody, and is told of all in the
