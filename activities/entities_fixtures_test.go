@@ -37,7 +37,11 @@ type shop struct {
 type answering struct {
 	asked   func(r *gnomonv1.ShouldProcessRequest) (*gnomonv1.ShouldProcessResponse, error)
 	process func(ctx context.Context, r *gnomonv1.ProcessRequest) (*gnomonv1.ProcessResponse, error)
+	absent  error
 }
+
+// Absent implements stages.Absentee.
+func (a *answering) Absent() error { return a.absent }
 
 // ShouldProcess implements stages.Stage.
 func (a *answering) ShouldProcess(_ context.Context, r *gnomonv1.ShouldProcessRequest) (*gnomonv1.ShouldProcessResponse, error) {

@@ -37,6 +37,12 @@ func (e *Entities) Process(ctx context.Context, in *workflowv1.VisitInput) (*wor
 		holder: in.GetVisitId() + "#" + uuid.NewString(),
 		lease:  max(info.HeartbeatTimeout, minLease),
 	}
+	if err := stage.Absent(); err != nil && info.Attempt == 1 {
+		// Neither a limit nor the entity's turn is taken for what fails at once: a stage that is
+		// down costs the others no writes (G-26). An attempt before this may have committed,
+		// which only the store knows, so that this is for the first one.
+		return failed(err), nil
+	}
 	v.doing = "begins"
 	// What has begun goes on when nobody waits for the visit any more, but not after the
 	// worker.
@@ -68,6 +74,11 @@ func (e *Entities) Process(ctx context.Context, in *workflowv1.VisitInput) (*wor
 	default:
 		return nil, again("Unvisited", err, info.Attempt)
 	}
+}
+
+// failed is the result of a visit whose stage did not do its work.
+func failed(err error) *workflowv1.VisitResult {
+	return &workflowv1.VisitResult{Error: outbound.Shorten(err.Error(), maxVisitError)}
 }
 
 // minLease is for environments without heartbeats.
@@ -185,7 +196,9 @@ func (v *visit) try(ctx, begun context.Context) (*workflowv1.VisitResult, error)
 		if lost := context.Cause(begun); lost != nil {
 			return nil, lost
 		}
-		return &workflowv1.VisitResult{Version: given.Entity.GetVersion(), Error: outbound.Shorten(err.Error(), maxVisitError)}, nil
+		r := failed(err)
+		r.Version = given.Entity.GetVersion()
+		return r, nil
 	}
 	v.show("commits")
 	return v.commit(begun, commit)

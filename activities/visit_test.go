@@ -198,6 +198,26 @@ func TestVisitFails(t *testing.T) {
 	}
 }
 
+// G-26: a visit of a stage of which it is known that nobody answers fails before it takes
+// limits, the turn or anything of the store.
+func TestVisitOfAnAbsentStage(t *testing.T) {
+	t.Parallel()
+	stage := working(func(context.Context, *gnomonv1.ProcessRequest) (*gnomonv1.ProcessResponse, error) { return priced(), nil })
+	stage.absent = errors.New("nobody is there")
+	s := newShop(t, declared("price", stage, func(d *stages.Declaration) { d.Parallelism, d.RateLimit = 1, 1 }))
+	s.put("1", map[string]any{})
+	s.rows.Set(faulty.Faults{Fail: 1})
+	r, err := visit(s.Entities, visitOf("price", "1", 1))
+	require.NoError(t, err)
+	require.Equal(t, "nobody is there", r.GetError())
+	s.rows.Set(faulty.Faults{})
+	stage.absent = nil
+	r, err = visit(s.Entities, visitOf("price", "1", 2))
+	require.NoError(t, err)
+	require.Empty(t, r.GetError())
+	require.True(t, r.GetChanged())
+}
+
 // A stage that takes too long is left, and the visit has failed.
 func TestVisitTakesTooLong(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,10 @@ type guarded struct {
 	log   *slog.Logger
 }
 
-var _ Saver = (*guarded)(nil)
+var (
+	_ Saver    = (*guarded)(nil)
+	_ Absentee = (*guarded)(nil)
+)
 
 // ShouldProcess implements Stage.
 func (g *guarded) ShouldProcess(ctx context.Context, r *gnomonv1.ShouldProcessRequest) (*gnomonv1.ShouldProcessResponse, error) {
@@ -78,6 +81,19 @@ func (g *guarded) OnSaved(ctx context.Context, r *gnomonv1.OnSavedRequest) (*gno
 		return nil, &Error{Stage: g.of.Name, Method: "OnSaved", Code: codes.Unimplemented, Message: "the stage has no OnSaved"}
 	}
 	return guard(ctx, g, "OnSaved", g.of.OnSavedTimeout, r, saver.OnSaved, func(*gnomonv1.OnSavedResponse) string { return "" })
+}
+
+// Absent implements Absentee, whether or not the stage does.
+func (g *guarded) Absent() error {
+	a, ok := g.stage.(Absentee)
+	if !ok {
+		return nil
+	}
+	err := a.Absent()
+	if err == nil {
+		return nil
+	}
+	return g.failure("Process", err)
 }
 
 // Close gives up what the stage keeps.
@@ -118,12 +134,18 @@ func guard[Q proto.Message, A comparable](
 	return answer, nil
 }
 
-// failed is the error of a call, by whose end it came about.
-func (g *guarded) failed(call outbound.Limited, method string, err error) error {
+// failure is an error of the stage's.
+func (g *guarded) failure(method string, err error) *Error {
 	failure := &Error{Stage: g.of.Name, Method: method, Code: status.Code(err), Message: outbound.Shorten(err.Error(), maxMessage)}
 	if s, ok := status.FromError(err); ok {
 		failure.Message = outbound.Shorten(s.Message(), maxMessage)
 	}
+	return failure
+}
+
+// failed is the error of a call, by whose end it came about.
+func (g *guarded) failed(call outbound.Limited, method string, err error) error {
+	failure := g.failure(method, err)
 	ended := call.Ended("the call")
 	if ended == nil && (failure.Code == codes.DeadlineExceeded || errors.Is(err, context.DeadlineExceeded)) {
 		// The server learns the deadline and may cut the call a moment before our own

@@ -4,16 +4,19 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
 	"gnomon/outbound"
@@ -46,9 +49,14 @@ type remote struct {
 	conn    *grpc.ClientConn
 	client  gnomonv1.StageServiceClient
 	silence *silence
+	// refused is the last error of a server that could not be reached.
+	refused atomic.Pointer[error]
 }
 
-var _ Saver = (*remote)(nil)
+var (
+	_ Saver    = (*remote)(nil)
+	_ Absentee = (*remote)(nil)
+)
 
 // newRemote reads the TLS files and dials nothing: the first call does.
 func newRemote(d Declaration) (*remote, error) {
@@ -85,7 +93,7 @@ func (r *remote) ShouldProcess(ctx context.Context, q *gnomonv1.ShouldProcessReq
 	}
 	ctx, span := beginCall(ctx, gnomonv1.StageService_ShouldProcess_FullMethodName)
 	answer, err := r.client.ShouldProcess(ctx, q)
-	r.silence.suspect(err)
+	r.ended(err)
 	tracing.End(span, err)
 	return answer, err
 }
@@ -97,9 +105,28 @@ func (r *remote) Process(ctx context.Context, q *gnomonv1.ProcessRequest) (*gnom
 	}
 	ctx, span := beginCall(ctx, gnomonv1.StageService_Process_FullMethodName)
 	answer, err := r.client.Process(ctx, q)
-	r.silence.suspect(err)
+	r.ended(err)
 	tracing.End(span, err)
 	return answer, err
+}
+
+// ended takes how a call ended.
+func (r *remote) ended(err error) {
+	r.silence.suspect(err)
+	if status.Code(err) == codes.Unavailable {
+		r.refused.Store(&err)
+	}
+}
+
+// Absent implements Absentee. Whether the server is back is found out beside it.
+func (r *remote) Absent() error {
+	if err := r.silence.refuses(); err != nil {
+		return err
+	}
+	if err := r.refused.Load(); err != nil && r.conn.GetState() == connectivity.TransientFailure {
+		return *err
+	}
+	return nil
 }
 
 // OnSaved implements Saver.

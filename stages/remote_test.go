@@ -130,7 +130,9 @@ func TestStagesComeAndGo(t *testing.T) {
 		_, err := s.ShouldProcess(t.Context(), &gnomonv1.ShouldProcessRequest{})
 		return err
 	}
+	require.NoError(t, s.Absent())
 	require.NoError(t, ask())
+	require.NoError(t, s.Absent())
 	stop()
 	// Long enough for the pauses between attempts to have become as long as they get.
 	for gone := time.Now(); time.Since(gone) < 4*time.Second; {
@@ -142,9 +144,12 @@ func TestStagesComeAndGo(t *testing.T) {
 		case <-t.Context().Done():
 		}
 	}
+	require.ErrorContains(t, s.Absent(), "stage price: Process: Unavailable: connection error")
 	server{should: yes}.serve(t, address)
 	back := time.Now()
-	require.Eventually(t, func() bool { return ask() == nil }, 10*time.Second, 20*time.Millisecond)
+	// Nobody need call it for that.
+	require.Eventually(t, func() bool { return s.Absent() == nil }, 10*time.Second, 20*time.Millisecond)
+	require.NoError(t, ask())
 	require.Less(t, time.Since(back), 3*time.Second)
 }
 

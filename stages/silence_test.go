@@ -32,6 +32,7 @@ func TestSilentServers(t *testing.T) {
 	begun := time.Now()
 	_, err = s.Process(t.Context(), &gnomonv1.ProcessRequest{})
 	require.ErrorContains(t, err, "stage price: Process: Unavailable: the stage's server is silent")
+	require.EqualError(t, s.Absent(), err.Error())
 	require.Less(t, time.Since(begun), 5*time.Second, "the visit waits for it")
 	require.NoError(t, listener.Close())
 	server{should: yes}.serve(t, address)

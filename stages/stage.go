@@ -30,6 +30,12 @@ type Saver interface {
 	OnSaved(ctx context.Context, r *gnomonv1.OnSavedRequest) (*gnomonv1.OnSavedResponse, error)
 }
 
+// Absentee is a stage that may know, without a call, that nobody would answer one.
+type Absentee interface {
+	// Absent is why a call would fail at once, or nil.
+	Absent() error
+}
+
 // Declaration is what a file says of a stage.
 type Declaration struct {
 	// Name and EntityType are by the rules of gnomon.v1.Entity.type.
@@ -58,6 +64,14 @@ type Declaration struct {
 type Declared struct {
 	Declaration
 	Stage
+}
+
+// Absent is why a call of the stage would fail at once, or nil.
+func (d *Declared) Absent() error {
+	if a, ok := d.Stage.(Absentee); ok {
+		return a.Absent()
+	}
+	return nil
 }
 
 // Set are the stages of one file. The zero Set has none.
