@@ -15,7 +15,7 @@ var others = []string{"quick", "ping", "pong"}
 // Issue 7, G-26: one stage that is stopped for a minute, or whose server is down, leaves the
 // others' latency within 1.2 of before, and when it is back it catches up. It takes
 // longer than make test may.
-func TestOneStageIsStopped(t *testing.T) {
+func TestOneStageIsStopped(t *testing.T) { //nolint:tparallel // two installations at once would measure each other
 	t.Parallel()
 	seconds := size("GNOMON_TEST_STOPPED", 0)
 	if seconds == 0 {
@@ -33,7 +33,6 @@ func TestOneStageIsStopped(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			s := openSite(t, 2,
 				declared{"quick", "doc", "one", ""}, declared{"ping", "doc", "one", ""}, declared{"pong", "doc", "one", ""}, declared{"slow", "doc", "two", ""})
 			c := &clients{site: s}
@@ -70,8 +69,8 @@ func TestOneStageIsStopped(t *testing.T) {
 			for _, stage := range others {
 				was, is := c.latencies(t, lines, stage, before), c.latencies(t, lines, stage, during)
 				t.Logf("%s: p50 %s before, %s during (%.2f); p90 %s, %s (%.2f)", stage, at(was, 0.5), at(is, 0.5), ratio(was, is, 0.5), at(was, 0.9), at(is, 0.9), ratio(was, is, 0.9))
-				// 50 ms are granted to a machine that does other things.
-				require.LessOrEqual(t, at(is, 0.5), at(was, 0.5)*12/10+50*time.Millisecond)
+				// 20 ms are granted to a machine that does other things.
+				require.LessOrEqual(t, at(is, 0.5), at(was, 0.5)*12/10+20*time.Millisecond)
 			}
 			for _, id := range ids {
 				// What it was called for when it was stopped it may do as well, which nobody hears of.
