@@ -85,7 +85,7 @@ kills: ## Kill the worker KILLS times in batches of ten changes on BIND (KILLS=1
 
 .PHONY: stages-faults
 stages-faults: ## Kill and stop all around CHANGES changes of entities (CHANGES=10000, a quarter of an hour)
-	GNOMON_TEST_LIMITS=60 GNOMON_TEST_RATE=20 go test -count 1 -v -timeout 30m -run '^TestLimits$$' ./e2e/stages
+	GNOMON_TEST_LIMITS=60 GNOMON_TEST_RATE=5 go test -count 1 -v -timeout 30m -run '^TestLimits$$' ./e2e/stages
 	GNOMON_TEST_STOPPED=60 go test -count 1 -v -timeout 30m -run '^TestOneStageIsStopped$$' ./e2e/stages
 	GNOMON_TEST_CHANGES=$(CHANGES) GNOMON_TEST_SECONDS=200 go test -count 1 -v -timeout 30m -run '^TestKilled$$' ./e2e/stages
 

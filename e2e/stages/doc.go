@@ -7,5 +7,5 @@
 //
 //	GNOMON_TEST_CHANGES=10000 GNOMON_TEST_SECONDS=200 go test -count 1 -v -timeout 30m -run '^TestKilled$' ./e2e/stages
 //	GNOMON_TEST_STOPPED=60 go test -count 1 -v -timeout 30m -run '^TestOneStageIsStopped$' ./e2e/stages
-//	GNOMON_TEST_LIMITS=60 GNOMON_TEST_RATE=20 go test -count 1 -v -timeout 30m -run '^TestLimits$' ./e2e/stages
+//	GNOMON_TEST_LIMITS=60 GNOMON_TEST_RATE=5 go test -count 1 -v -timeout 30m -run '^TestLimits$' ./e2e/stages
 package stages
