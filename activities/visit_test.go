@@ -202,7 +202,9 @@ func TestVisitFails(t *testing.T) {
 // limits, the turn or anything of the store.
 func TestVisitOfAnAbsentStage(t *testing.T) {
 	t.Parallel()
-	stage := working(func(context.Context, *gnomonv1.ProcessRequest) (*gnomonv1.ProcessResponse, error) { return priced(), nil })
+	stage := working(func(context.Context, *gnomonv1.ProcessRequest) (*gnomonv1.ProcessResponse, error) {
+		return priced(), nil
+	})
 	stage.absent = errors.New("nobody is there")
 	s := newShop(t, declared("price", stage, func(d *stages.Declaration) { d.Parallelism, d.RateLimit = 1, 1 }))
 	s.put("1", map[string]any{})

@@ -56,6 +56,11 @@ var ofFacade = []mutant{
 		edits: alone("starter/laterows.go", "\tfor _, late := range left {", "\tfor _, late := range left[:0] {"),
 	},
 	{
+		name: "new-search-attributes-refused", requirement: "P-04", tests: facade,
+		why:   "the first creates of a new installation are refused",
+		edits: alone("starter/searchattributes.go", "if err == nil || !unknown(err) ||", "if err == nil || unknown(err) ||"),
+	},
+	{
 		name: "late-row-of-a-closed-run", requirement: "M-61", tests: facade,
 		why:   "a row that comes late shows an action that has ended",
 		edits: alone("starter/mirrored.go", "return seen.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, nil", "return seen.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_UNSPECIFIED, nil"),

@@ -180,4 +180,19 @@ var ofVisits = []mutant{
 		why:   "within a worker real changes wait behind a walk",
 		edits: alone("activities/stagelimits.go", "line = 1", "line = 0"),
 	},
+	{
+		name: "visit-row-at-each-failure", requirement: "G-26", tests: []target{{pkg: "./workflows", run: "^TestEntityFailingStage$"}},
+		why:   "a stage that is down costs the others an activity and a write for each of its tries",
+		edits: alone("entity/visit.go", "entry.Error, entry.Again = r.GetError(), false\n", "entry.Error, entry.Again, s.QueueOwed = r.GetError(), false, true\n"),
+	},
+	{
+		name: "visit-of-nobody-takes-the-turn", requirement: "G-26", tests: visitsMade,
+		why:   "a stage that is down takes limits and turns for calls that fail at once",
+		edits: alone("activities/visit.go", "if err := stage.Absent(); err != nil && info.Attempt == 1 {", "if err := stage.Absent(); err != nil && info.Attempt == 0 {"),
+	},
+	{
+		name: "stage-that-is-down-unknown", requirement: "G-26", tests: []target{{pkg: "./stages", run: "^TestStagesComeAndGo$"}},
+		why:   "nobody knows of a server that cannot be reached without calling it",
+		edits: alone("stages/remote.go", "r.conn.GetState() == connectivity.TransientFailure", "r.conn.GetState() == connectivity.Shutdown"),
+	},
 }

@@ -25,7 +25,7 @@ func (s *Store) TakeToken(ctx context.Context, t store.TokenTake) (at time.Time,
 	return at, err
 }
 
-// Slots implements dossier.Slots.
+// Slots implements dossier.SlotTx.
 func (tx *batchTx) Slots(stage string) (taken []dossier.Slot, err error) {
 	st := &statement{text: statementSlots}
 	st.add("$stage", types.TextValue(stage))
@@ -38,7 +38,7 @@ func (tx *batchTx) Slots(stage string) (taken []dossier.Slot, err error) {
 	return taken, err
 }
 
-// PutSlot implements dossier.Slots.
+// PutSlot implements dossier.SlotTx.
 func (tx *batchTx) PutSlot(stage string, over []string, put dossier.Slot) error {
 	slot := func(holder string, others ...types.StructValueOption) types.Value {
 		return types.StructValue(append([]types.StructValueOption{

@@ -13,8 +13,8 @@ type Slot struct {
 	Until  time.Time
 }
 
-// Slots are those of one transaction.
-type Slots interface {
+// SlotTx is a transaction over slots.
+type SlotTx interface {
 	// Slots are all of a stage's that are taken.
 	Slots(stage string) ([]Slot, error)
 	// PutSlot stores one instead of others.
@@ -22,7 +22,7 @@ type Slots interface {
 }
 
 // TakeSlot is store.Entities' within a transaction.
-func TakeSlot(tx Slots, s store.SlotTake) error {
+func TakeSlot(tx SlotTx, s store.SlotTake) error {
 	taken, err := tx.Slots(s.Stage)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func TakeSlot(tx Slots, s store.SlotTake) error {
 }
 
 // TakeToken is store.Entities' within a transaction.
-func TakeToken(tx Slots, t store.TokenTake) (time.Time, error) {
+func TakeToken(tx SlotTx, t store.TokenTake) (time.Time, error) {
 	stage := RateOf(t.Stage)
 	granted, err := tx.Slots(stage)
 	if err != nil {
@@ -47,6 +47,13 @@ func TakeToken(tx Slots, t store.TokenTake) (time.Time, error) {
 	}
 	return at, tx.PutSlot(stage, over, Slot{Holder: t.Name, Until: at.Add(t.Span)})
 }
+
+// Trial is a transaction that only reads: what is put is not stored. It says
+// whether there would be one.
+type Trial struct{ SlotTx }
+
+// PutSlot implements SlotTx.
+func (Trial) PutSlot(string, []string, Slot) error { return nil }
 
 // Take decides as TakeSlot says. taken are all of the stage's. If the holder may have
 // one, it says which have run out and are to be removed.
