@@ -1,7 +1,9 @@
 package playbook_test
 
 import (
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -48,4 +50,35 @@ func TestPushedAndCancelled(t *testing.T) {
 	changed, _ = playbook.Synced(s, "n1", &workflowv1.AgentSyncResult{Up: true, Absent: []string{"a"}}, noon)
 	require.Equal(t, gnomonv1.NodeAction_LOST, changed[0].GetState())
 	require.Empty(t, s.GetUnfinished())
+}
+
+// a node that did not answer is left out for a while, so that its silence does
+// not slow every cycle, and is asked again then; its news or a nudge ends that.
+func TestSilentNodeIsLeftOut(t *testing.T) {
+	t.Parallel()
+	silent := func() *workflowv1.ClusterState {
+		s := ofOne(t)
+		_, err := playbook.Register(s, &gnomonv1.Node{Name: "n2"})
+		require.NoError(t, err)
+		other := action("b", gnomonv1.NodeAction_PENDING_SCHEDULE)
+		other.Node = "n2"
+		_, err = apply(s, "1", action("a", gnomonv1.NodeAction_PENDING_SCHEDULE), other)
+		require.NoError(t, err)
+		require.Equal(t, []string{"n1", "n2"}, playbook.BeginCycle(s, noon))
+		playbook.Failed(s, "n1", errors.New("it does not answer"), noon)
+		return s
+	}
+	s := silent()
+	again := s.GetNodes()[0].GetNotBefore().AsTime()
+	require.True(t, again.After(noon))
+	require.Equal(t, []string{"n2"}, playbook.BeginCycle(s, again.Add(-time.Nanosecond)))
+	require.Equal(t, []string{"n1", "n2"}, playbook.BeginCycle(s, again))
+
+	s = silent()
+	s.Nodes[0].News = true
+	require.Equal(t, []string{"n1", "n2"}, playbook.BeginCycle(s, noon))
+
+	s = silent()
+	s.WantedAll = true
+	require.Equal(t, []string{"n1", "n2"}, playbook.BeginCycle(s, noon))
 }

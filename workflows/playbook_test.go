@@ -3,12 +3,16 @@ package workflows_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/testsuite"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
@@ -23,6 +27,7 @@ type book struct {
 	// scheduled and cancelled are ids in order; rows what the store was given.
 	scheduled, cancelled []string
 	nudges               int
+	sizes                []int // of commands, bytes
 	rows                 []*gnomonv1.Playbook
 	// onSchedule is what becomes of an action as soon as it is scheduled.
 	onSchedule func(*gnomonv1.NodeAction) gnomonv1.NodeAction_State
@@ -44,6 +49,7 @@ func newBook(t *testing.T) *book {
 	register(func(_ context.Context, in *workflowv1.ClusterCommandInput) error {
 		require.Equal(t, "c", in.GetCluster())
 		c := in.GetCommand()
+		b.sizes = append(b.sizes, proto.Size(c))
 		if c.GetSchedule() != nil && b.full > 0 {
 			b.full--
 			return errors.New("the cluster is full")
@@ -107,6 +113,22 @@ func TestPlaybookStages(t *testing.T) {
 	status := b.run(&gnomonv1.Playbook{Stages: []*gnomonv1.PlaybookStage{{Name: "one", AllNodes: true}, {Name: "two", Nodes: []string{"n9"}}}})
 	require.Equal(t, gnomonv1.PlaybookStatus_DONE, status.GetState())
 	require.Equal(t, []string{"p.0.n1", "p.0.n2", "p.1.n9"}, b.scheduled)
+}
+
+// Issue 6: a stage on many nodes is given to the cluster in commands that it can take.
+func TestPlaybookOnManyNodes(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	b.onSchedule = succeeds
+	b.nodes = nil
+	for i := range 400 {
+		b.nodes = append(b.nodes, fmt.Sprintf("n%03d.%s", i, strings.Repeat("a", 100)))
+	}
+	status := b.run(&gnomonv1.Playbook{Stages: []*gnomonv1.PlaybookStage{{Name: "one", AllNodes: true}}})
+	require.Equal(t, gnomonv1.PlaybookStatus_DONE, status.GetState())
+	require.Len(t, b.scheduled, len(b.nodes))
+	require.Greater(t, len(b.sizes), 1)
+	require.Less(t, slices.Max(b.sizes), 80<<10)
 }
 
 // it waits for signals, however long, and ends by its rules.
