@@ -38,8 +38,8 @@ func (tx *entityTx) exec(statement string, others ...any) error {
 	return err
 }
 
-// entity reads the entity, nil if there never was one.
-func (tx *entityTx) entity() (*dossier.Entity, error) {
+// Entity reads the entity, nil if there never was one.
+func (tx *entityTx) Entity() (*dossier.Entity, error) {
 	var c dossier.EntityColumns
 	err := tx.QueryRowContext(tx.ctx, statementEntity, tx.with()...).Scan(&c.Version, &c.Deleted, &c.Sequence, &c.CommitID, &c.Entity)
 	if err != nil {
@@ -48,8 +48,8 @@ func (tx *entityTx) entity() (*dossier.Entity, error) {
 	return c.Decode()
 }
 
-// turn reads who works on it, nil if nobody does.
-func (tx *entityTx) turn() (*dossier.Turn, error) {
+// Turn reads who works on it, nil if nobody does.
+func (tx *entityTx) Turn() (*dossier.Turn, error) {
 	var c dossier.TurnColumns
 	err := tx.QueryRowContext(tx.ctx, statementTurn, tx.with()...).Scan(&c.Holder, &c.Until)
 	if err != nil {
@@ -58,8 +58,8 @@ func (tx *entityTx) turn() (*dossier.Turn, error) {
 	return c.Decode(), nil
 }
 
-// state reads a stage's state, nil if there is none.
-func (tx *entityTx) state(stage string) (*dossier.State, error) {
+// State reads a stage's state, nil if there is none.
+func (tx *entityTx) State(stage string) (*dossier.State, error) {
 	return none(scanState(tx.QueryRowContext(tx.ctx, statementState, tx.with(sql.Named("stage", stage))...).Scan))
 }
 
@@ -71,8 +71,8 @@ func scanState(scan func(...any) error) (*dossier.State, error) {
 	return c.Decode()
 }
 
-// states reads the states of all stages.
-func (tx *entityTx) states() ([]*dossier.State, error) {
+// States reads the states of all stages.
+func (tx *entityTx) States() ([]*dossier.State, error) {
 	var all []*dossier.State
 	err := tx.each(statementStates, tx.with(), func(scan func(...any) error) error {
 		s, err := scanState(scan)
@@ -165,7 +165,7 @@ func (tx *entityTx) putRequest(r *dossier.Request) error {
 		sql.Named("entity", c.Entity), sql.Named("changed", c.Changed), sql.Named("fields", c.Fields))
 }
 
-func (tx *entityTx) putTurn(t *dossier.Turn) error {
+func (tx *entityTx) PutTurn(t *dossier.Turn) error {
 	c := t.Columns()
 	return tx.exec(statementPutTurn, sql.Named("holder", c.Holder), sql.Named("until", c.Until))
 }

@@ -15,15 +15,8 @@ import (
 // GetStageState implements store.Entities.
 func (s *Store) GetStageState(ctx context.Context, key store.EntityKey, stage string) (found *gnomonv1.StageState, err error) {
 	err = s.lookAtEntity(ctx, "GetStageState", key, func(tx *entityTx) error {
-		e, state, err := tx.entityAndState(stage)
-		if err != nil {
-			return err
-		}
-		if !e.Stands() {
-			return store.ErrNotFound
-		}
-		found = state.Shown()
-		return nil
+		found, err = dossier.StageState(tx, stage)
+		return err
 	})
 	return found, err
 }
@@ -31,7 +24,7 @@ func (s *Store) GetStageState(ctx context.Context, key store.EntityKey, stage st
 // UpdateStageState implements store.Entities.
 func (s *Store) UpdateStageState(ctx context.Context, u store.StateUpdate) (result store.StateResult, err error) {
 	err = s.changeEntity(ctx, "UpdateStageState", u.Key, func(tx *entityTx) error {
-		e, state, err := tx.entityAndState(u.Stage)
+		e, state, err := dossier.EntityAndState(tx, u.Stage)
 		if err != nil {
 			return err
 		}
@@ -47,34 +40,15 @@ func (s *Store) UpdateStageState(ctx context.Context, u store.StateUpdate) (resu
 // BeginVisit implements store.Entities.
 func (s *Store) BeginVisit(ctx context.Context, b store.VisitBegin) (begun store.VisitBegun, err error) {
 	err = s.changeEntity(ctx, "BeginVisit", b.Key, func(tx *entityTx) error {
-		e, state, err := tx.entityAndState(b.Stage)
-		if err != nil {
-			return err
-		}
-		turn, err := tx.turn()
-		if err != nil {
-			return err
-		}
-		if begun, turn, err = dossier.Begin(e, state, turn, b); err != nil || turn == nil {
-			return err
-		}
-		return tx.putTurn(turn)
+		begun, err = dossier.BeginVisit(tx, b)
+		return err
 	})
 	return begun, err
 }
 
 // KeepTurn implements store.Entities.
 func (s *Store) KeepTurn(ctx context.Context, key store.EntityKey, holder string, until time.Time) error {
-	return s.changeEntity(ctx, "KeepTurn", key, func(tx *entityTx) error {
-		turn, err := tx.turn()
-		if err != nil {
-			return err
-		}
-		if turn, err = dossier.Keep(turn, holder, until); err != nil {
-			return err
-		}
-		return tx.putTurn(turn)
-	})
+	return s.changeEntity(ctx, "KeepTurn", key, func(tx *entityTx) error { return dossier.KeepTurn(tx, holder, until) })
 }
 
 // EndVisit implements store.Entities.
@@ -85,20 +59,8 @@ func (s *Store) EndVisit(ctx context.Context, key store.EntityKey, holder string
 // CommitVisit implements store.Entities.
 func (s *Store) CommitVisit(ctx context.Context, c store.VisitCommit) (result *workflowv1.VisitResult, err error) {
 	err = s.changeEntity(ctx, "CommitVisit", c.Key, func(tx *entityTx) error {
-		e, err := tx.entity()
-		if err != nil {
-			return err
-		}
-		states, err := tx.statesFor(c)
-		if err != nil {
-			return err
-		}
-		turn, err := tx.turn()
-		if err != nil {
-			return err
-		}
 		var change dossier.Change
-		if result, change, err = dossier.Commit(e, states, turn, c); err != nil {
+		if result, change, err = dossier.CommitVisit(tx, c); err != nil {
 			return err
 		}
 		if change.EndTurn {
@@ -109,26 +71,4 @@ func (s *Store) CommitVisit(ctx context.Context, c store.VisitCommit) (result *w
 		return tx.write(change)
 	})
 	return result, err
-}
-
-// entityAndState reads both, nil where there is none.
-func (tx *entityTx) entityAndState(stage string) (*dossier.Entity, *dossier.State, error) {
-	e, err := tx.entity()
-	if err != nil {
-		return nil, nil, err
-	}
-	state, err := tx.state(stage)
-	return e, state, err
-}
-
-// statesFor reads what a commit needs: the stage's state, or all if the entity goes.
-func (tx *entityTx) statesFor(c store.VisitCommit) ([]*dossier.State, error) {
-	if c.Delete {
-		return tx.states()
-	}
-	state, err := tx.state(c.Stage)
-	if err != nil || state == nil {
-		return nil, err
-	}
-	return []*dossier.State{state}, nil
 }

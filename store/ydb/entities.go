@@ -23,7 +23,7 @@ func (s *Store) PutEntity(ctx context.Context, p store.EntityPut) (result store.
 		if err != nil {
 			return err
 		}
-		had, err := tx.entity()
+		had, err := tx.Entity()
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (s *Store) PutEntity(ctx context.Context, p store.EntityPut) (result store.
 // GetEntity implements store.Entities.
 func (s *Store) GetEntity(ctx context.Context, key store.EntityKey) (found *gnomonv1.Entity, err error) {
 	err = s.lookAtEntity(ctx, "GetEntity", key, func(tx *entityTx) error {
-		e, err := tx.entity()
+		e, err := tx.Entity()
 		if err != nil {
 			return err
 		}
@@ -105,14 +105,14 @@ func (s *Store) CountEntities(ctx context.Context, entityType string) (count uin
 func (s *Store) DeleteEntity(ctx context.Context, key store.EntityKey, version int64, at time.Time) (result store.EntityResult, err error) {
 	a := newAttempt()
 	err = s.changeEntity(ctx, "DeleteEntity", key, func(tx *entityTx) error {
-		had, err := tx.entity()
+		had, err := tx.Entity()
 		if err != nil {
 			return err
 		}
 		if done, err := a.done(had); done || err != nil {
 			return err
 		}
-		states, err := tx.states()
+		states, err := tx.States()
 		if err != nil {
 			return err
 		}

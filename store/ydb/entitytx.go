@@ -52,8 +52,8 @@ func addKey(st *statement, key store.EntityKey) {
 	st.add("$id", types.TextValue(key.ID))
 }
 
-// entity reads the entity, nil if there never was one.
-func (tx *entityTx) entity() (e *dossier.Entity, err error) {
+// Entity reads the entity, nil if there never was one.
+func (tx *entityTx) Entity() (e *dossier.Entity, err error) {
 	if !named(tx.key.Type, tx.key.ID) {
 		return nil, nil //nolint:nilnil // as where there is no row
 	}
@@ -68,8 +68,8 @@ func (tx *entityTx) entity() (e *dossier.Entity, err error) {
 	return e, err
 }
 
-// turn reads who works on it, nil if nobody does.
-func (tx *entityTx) turn() (t *dossier.Turn, err error) {
+// Turn reads who works on it, nil if nobody does.
+func (tx *entityTx) Turn() (t *dossier.Turn, err error) {
 	if !named(tx.key.Type, tx.key.ID) {
 		return nil, nil //nolint:nilnil // as above
 	}
@@ -82,8 +82,8 @@ func (tx *entityTx) turn() (t *dossier.Turn, err error) {
 	return t, err
 }
 
-// state reads a stage's state, nil if there is none.
-func (tx *entityTx) state(stage string) (*dossier.State, error) {
+// State reads a stage's state, nil if there is none.
+func (tx *entityTx) State(stage string) (*dossier.State, error) {
 	if !named(tx.key.Type, tx.key.ID, stage) {
 		return nil, nil //nolint:nilnil // as above
 	}
@@ -96,8 +96,8 @@ func (tx *entityTx) state(stage string) (*dossier.State, error) {
 	return all[0], nil
 }
 
-// states reads the states of all stages.
-func (tx *entityTx) states() ([]*dossier.State, error) {
+// States reads the states of all stages.
+func (tx *entityTx) States() ([]*dossier.State, error) {
 	if !named(tx.key.Type, tx.key.ID) {
 		return nil, nil
 	}
