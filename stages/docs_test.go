@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gnomon/outbound/tlstest"
 	"gnomon/stages"
 )
 
@@ -18,8 +19,8 @@ func TestDocumentedFile(t *testing.T) {
 	require.NoError(t, err)
 	block := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindSubmatch(page)
 	require.NotNil(t, block)
-	of := newIdentity(t)
-	text := strings.NewReplacer("client-key.pem", of.keyFile, "client.pem", of.certFile, "ca.pem", of.certFile).Replace(string(block[1]))
+	of := tlstest.New(t, "price.test")
+	text := strings.NewReplacer("client-key.pem", of.KeyFile, "client.pem", of.CertFile, "ca.pem", of.CertFile).Replace(string(block[1]))
 	set, err := stages.Load(written(t, text), stages.Registry{"withdraw": asked{}}, quiet())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, set.Close()) }()

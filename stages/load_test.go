@@ -16,6 +16,7 @@ import (
 
 	gnomonv1 "gnomon/api/gnomon/v1"
 	"gnomon/outbound"
+	"gnomon/outbound/tlstest"
 	"gnomon/stages"
 )
 
@@ -56,7 +57,7 @@ func written(t *testing.T, text string) string {
 // A declaration says all that the design names, and what is left out has its default.
 func TestLoad(t *testing.T) {
 	t.Parallel()
-	server := newIdentity(t)
+	server := tlstest.New(t, "price.test")
 	path := written(t, `
 stages:
   - name: withdraw
@@ -71,9 +72,9 @@ stages:
     fields: [title, area]
     onSaved: true
     tls:
-      ca: `+server.certFile+`
-      cert: `+server.certFile+`
-      key: `+server.keyFile+`
+      ca: `+server.CertFile+`
+      cert: `+server.CertFile+`
+      key: `+server.KeyFile+`
       serverName: price.test
   - {name: photos, entityType: album, go: told, rateLimit: 7, onSaved: true}
 `)
@@ -92,7 +93,7 @@ stages:
 		Name: "price", EntityType: "offer", Address: "127.0.0.1:1",
 		ShouldProcessTimeout: 500 * time.Millisecond, ProcessTimeout: 2 * time.Minute, OnSavedTimeout: 3 * time.Second,
 		RateLimit: 2.5, Parallelism: 4, Fields: []string{"title", "area"}, OnSaved: true,
-		TLS: &outbound.TLS{CAFile: server.certFile, CertFile: server.certFile, KeyFile: server.keyFile, ServerName: "price.test"},
+		TLS: &outbound.TLS{CAFile: server.CertFile, CertFile: server.CertFile, KeyFile: server.KeyFile, ServerName: "price.test"},
 	}, withdraw}, got)
 	require.Len(t, set.Of("offer"), 2)
 	require.Equal(t, "photos", set.Named("photos").Name)

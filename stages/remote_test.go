@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
+	"gnomon/outbound/tlstest"
 	"gnomon/stages"
 )
 
@@ -156,19 +157,19 @@ func TestStagesComeAndGo(t *testing.T) {
 // TLS: the server must be who it says, and learns who the client is.
 func TestStagesOverMutualTLS(t *testing.T) {
 	t.Parallel()
-	of, client := newIdentity(t), newIdentity(t)
+	of, client := tlstest.New(t, "price.test"), tlstest.New(t, "price.test")
 	address, _ := server{should: yes}.serve(t, "127.0.0.1:0", grpc.Creds(credentials.NewTLS(&tls.Config{
-		Certificates: []tls.Certificate{of.pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: client.pool, MinVersion: tls.VersionTLS12,
+		Certificates: []tls.Certificate{of.Pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: client.Pool, MinVersion: tls.VersionTLS12,
 	})))
 	for name, tt := range map[string]struct {
 		more string
 		ok   bool
 	}{
-		"full":             {fmt.Sprintf(", tls: {ca: %s, cert: %s, key: %s}", of.certFile, client.certFile, client.keyFile), true},
-		"another name":     {fmt.Sprintf(", tls: {ca: %s, cert: %s, key: %s, serverName: price.test}", of.certFile, client.certFile, client.keyFile), true},
-		"a wrong name":     {fmt.Sprintf(", tls: {ca: %s, cert: %s, key: %s, serverName: other.test}", of.certFile, client.certFile, client.keyFile), false},
-		"no certificate":   {fmt.Sprintf(", tls: {ca: %s}", of.certFile), false},
-		"not trusted":      {fmt.Sprintf(", tls: {cert: %s, key: %s}", client.certFile, client.keyFile), false},
+		"full":             {fmt.Sprintf(", tls: {ca: %s, cert: %s, key: %s}", of.CertFile, client.CertFile, client.KeyFile), true},
+		"another name":     {fmt.Sprintf(", tls: {ca: %s, cert: %s, key: %s, serverName: price.test}", of.CertFile, client.CertFile, client.KeyFile), true},
+		"a wrong name":     {fmt.Sprintf(", tls: {ca: %s, cert: %s, key: %s, serverName: other.test}", of.CertFile, client.CertFile, client.KeyFile), false},
+		"no certificate":   {fmt.Sprintf(", tls: {ca: %s}", of.CertFile), false},
+		"not trusted":      {fmt.Sprintf(", tls: {cert: %s, key: %s}", client.CertFile, client.KeyFile), false},
 		"the system's own": {", tls: {}", false},
 		"no TLS":           {"", false},
 	} {

@@ -1,29 +1,22 @@
 package channels_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/big"
 	"net"
 	"net/mail"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 	"github.com/stretchr/testify/require"
+
+	"gnomon/outbound/tlstest"
 )
 
 // post is an SMTP server and what it was given.
@@ -75,18 +68,9 @@ func postOffice(t *testing.T, fromTheStart bool) *post {
 // certificate makes one for 127.0.0.1 and writes it where clients can read it.
 func (p *post) certificate(t *testing.T) tls.Certificate {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	require.NoError(t, err)
-	p.caFile = filepath.Join(t.TempDir(), "ca.pem")
-	require.NoError(t, os.WriteFile(p.caFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	of := tlstest.New(t, "mail.test")
+	p.caFile = of.CertFile
+	return of.Pair
 }
 
 func (p *post) letters() []letter {

@@ -1,14 +1,8 @@
 package ydb_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"gnomon/outbound/tlstest"
 	"gnomon/store"
 	"gnomon/store/ydb"
 	"gnomon/store/ydb/ydbdouble"
@@ -34,22 +29,6 @@ func environment(pairs ...string) func(string) string {
 		}
 		return ""
 	}
-}
-
-// certificate makes one for this machine, signed by itself, and the file of its root.
-func certificate(t *testing.T) (tls.Certificate, string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "root.pem")
-	require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
 // exchange is an OAuth 2.0 token exchange that gives a token, and the file that leads
@@ -102,9 +81,9 @@ func TestCredentials(t *testing.T) {
 
 func TestTLS(t *testing.T) {
 	t.Parallel()
-	cert, root := certificate(t)
-	server := start(t, ydbdouble.Options{TLS: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}})
-	s := open(t, ydb.Config{ConnectionString: server.ConnectionString(""), Getenv: environment("YDB_SSL_ROOT_CERTIFICATES_FILE", root)})
+	of := tlstest.New(t, "ydb.test")
+	server := start(t, ydbdouble.Options{TLS: &tls.Config{Certificates: []tls.Certificate{of.Pair}, MinVersion: tls.VersionTLS12}})
+	s := open(t, ydb.Config{ConnectionString: server.ConnectionString(""), Getenv: environment("YDB_SSL_ROOT_CERTIFICATES_FILE", of.CertFile)})
 	require.NoError(t, s.Ping(t.Context()))
 }
 
@@ -112,10 +91,9 @@ func TestTLS(t *testing.T) {
 // seconds, and not a bare "context deadline exceeded". None shows a secret.
 func TestEachWayOfGettingItWrong(t *testing.T) {
 	t.Parallel()
-	cert, _ := certificate(t)
-	_, other := certificate(t)
+	of, other := tlstest.New(t, "ydb.test"), tlstest.New(t, "ydb.test")
 	plain := start(t, ydbdouble.Options{})
-	secure := start(t, ydbdouble.Options{TLS: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}})
+	secure := start(t, ydbdouble.Options{TLS: &tls.Config{Certificates: []tls.Certificate{of.Pair}, MinVersion: tls.VersionTLS12}})
 	closed := start(t, ydbdouble.Options{Token: "token", User: "user", Password: "password"})
 	silent, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -146,7 +124,7 @@ func TestEachWayOfGettingItWrong(t *testing.T) {
 		"TLS to plain":       {"grpcs://" + plain.Address() + "/local", nil, "it does not speak TLS: use grpc://"},
 		"plain to TLS":       {"grpc://" + secure.Address() + "/local", nil, "it speaks TLS: use grpcs://"},
 		"unknown root":       {secure.ConnectionString(""), nil, "set YDB_SSL_ROOT_CERTIFICATES_FILE"},
-		"another root":       {secure.ConnectionString(""), []string{"YDB_SSL_ROOT_CERTIFICATES_FILE", other}, "cannot be reached: "},
+		"another root":       {secure.ConnectionString(""), []string{"YDB_SSL_ROOT_CERTIFICATES_FILE", other.CertFile}, "cannot be reached: "},
 		"root is missing":    {secure.ConnectionString(""), []string{"YDB_SSL_ROOT_CERTIFICATES_FILE", "/no/such/file"}, "YDB_SSL_ROOT_CERTIFICATES_FILE cannot be read"},
 		"root is none":       {secure.ConnectionString(""), []string{"YDB_SSL_ROOT_CERTIFICATES_FILE", written(t, "hello")}, "holds no certificate in PEM"},
 		"no token":           {closed.ConnectionString(""), nil, "refuses the credentials for the database /local"},
