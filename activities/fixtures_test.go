@@ -32,13 +32,15 @@ var start = actiontest.Start
 
 // bench is one attempt, ready to be made.
 type bench struct {
-	t       *testing.T
-	suite   testsuite.WorkflowTestSuite
-	env     *testsuite.TestActivityEnvironment
-	real    *activities.Perform
-	store   *storetest.Memory
-	in      *workflowv1.PerformInput
-	info    func(*activity.Info)
+	t     *testing.T
+	suite testsuite.WorkflowTestSuite
+	env   *testsuite.TestActivityEnvironment
+	real  *activities.Perform
+	store *storetest.Memory
+	in    *workflowv1.PerformInput
+	info  func(*activity.Info)
+	// whole is what the server says of whether anything reached the workflow.
+	whole   func() (bool, error)
 	asked   int
 	answer  func(asked int) (*workflowv1.Standing, error)
 	perform func(ctx context.Context, r performers.Request) (performers.Reply, error)
@@ -62,6 +64,7 @@ func newBench(t *testing.T, retries uint32) *bench {
 	s.Incarnation = timestamppb.New(actiontest.Accepted)
 	b.in = life.Begin(s, start)
 	b.in.Chain = "run-1"
+	b.whole = func() (bool, error) { return false, nil }
 	b.answer = func(int) (*workflowv1.Standing, error) {
 		return &workflowv1.Standing{Guid: "guid-1", Perform: true, Sequence: b.in.GetSequence()}, nil
 	}
@@ -133,6 +136,12 @@ func (b *bench) Perform(ctx context.Context, r performers.Request) (performers.R
 	b.acted = append(b.acted, r)
 	b.mu.Unlock()
 	return b.perform(ctx, r)
+}
+
+// Untouched implements activities.Asker.
+func (b *bench) Untouched(_ context.Context, info activity.Info) (bool, error) {
+	require.Equal(b.t, "run-1", info.WorkflowExecution.RunID)
+	return b.whole()
 }
 
 // Standing implements activities.Asker.

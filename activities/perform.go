@@ -158,16 +158,35 @@ func (a *attempt) run(ctx context.Context) (*workflowv1.Progress, error) {
 }
 
 // mayBegin asks whether this attempt may act where that is in doubt. A retry always
-// asks, since a pause must hold it (a query adds nothing to history); a first
-// attempt asks only if it may have waited in a queue.
+// asks, since a pause must hold it; a first attempt asks only if it may have waited in a
+// queue. The server is asked first whether anything happened at all, and only then the
+// workflow, which adds nothing to history but is a task for a worker.
 func (a *attempt) mayBegin(ctx context.Context) error {
-	if action.Expired(a.in.GetSpec(), a.now()) {
-		return a.failure(workflowv1.FailureHeld, "the deadline has passed", false, 0)
+	if err := a.inTime(); err != nil {
+		return err
 	}
 	late := a.info.StartedTime.Sub(a.info.ScheduledTime) > lateStart
 	if a.info.Attempt == 1 && !late && time.Since(a.Born) > youngProcess {
 		return nil
 	}
+	if !untouched(ctx, a.Asker, a.info) {
+		if err := a.stands(ctx); err != nil {
+			return err
+		}
+	}
+	return a.inTime()
+}
+
+// inTime is nil until the deadline.
+func (a *attempt) inTime() error {
+	if action.Expired(a.in.GetSpec(), a.now()) {
+		return a.failure(workflowv1.FailureHeld, "the deadline has passed", false, 0)
+	}
+	return nil
+}
+
+// stands asks the workflow whether this attempt may act, and what rows show by now.
+func (a *attempt) stands(ctx context.Context) error {
 	s, err := ask(ctx, a.Asker, a.info.WorkflowExecution.ID, a.info.WorkflowExecution.RunID)
 	switch {
 	case ctx.Err() != nil:
@@ -179,8 +198,6 @@ func (a *attempt) mayBegin(ctx context.Context) error {
 		return a.failure(workflowv1.FailureSuperseded, "the spec no longer stands", false, 0)
 	case s.GetPaused():
 		return a.failure(workflowv1.FailureHeld, "paused", false, 0)
-	case action.Expired(a.in.GetSpec(), a.now()):
-		return a.failure(workflowv1.FailureHeld, "the deadline has passed", false, 0)
 	}
 	if s.GetMeta() != nil { // a worker of an older version does not say
 		a.shown, a.conditions, a.sequence = s.GetMeta(), s.GetConditions(), s.GetRowSequence()

@@ -7,10 +7,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"gnomon/activities"
 	"gnomon/activities/performers"
 	workflowv1 "gnomon/api/gnomon/workflow/v1"
 )
@@ -45,6 +50,112 @@ func TestWhoAsks(t *testing.T) {
 				require.Equal(t, c.asked, b.asked)
 				require.Len(t, b.acted, 1)
 			})
+		})
+	}
+}
+
+// Issue 8: where nothing reached the workflow since it scheduled the attempt, which the
+// server says, the workflow is not asked; where the server does not say so, it is.
+func TestUntouchedIsNotAsked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		whole bool
+		err   error
+		asked int
+	}{
+		"untouched":           {true, nil, 0},
+		"touched":             {false, nil, 1},
+		"not known":           {false, errNo, 1},
+		"not known, not even": {true, errNo, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, 9)
+			defer b.close()
+			b.info = func(i *activity.Info) { i.Attempt = 2 }
+			b.whole = func() (bool, error) { return c.whole, c.err }
+			_, err := b.run()
+			require.NoError(t, err)
+			require.Equal(t, c.asked, b.asked)
+			require.Len(t, b.acted, 1)
+		})
+	}
+}
+
+// M-15: the deadline may come while the server is asked.
+func TestDeadlineWhileTheServerIsAsked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 9)
+	defer b.close()
+	b.in.Spec.SendPolicy.Deadline = timestamppb.New(start.Add(time.Second))
+	b.real.Born = time.Now()
+	b.whole = func() (bool, error) {
+		b.pass(2 * time.Second)
+		return true, nil
+	}
+	failure, _ := b.fail()
+	require.Equal(t, workflowv1.FailureHeld, failure.Type())
+	require.Empty(t, b.acted)
+}
+
+// described is a Temporal that says this of every workflow.
+type described struct {
+	client.Client
+
+	answer *workflowservice.DescribeWorkflowExecutionResponse
+	err    error
+}
+
+func (d described) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	return d.answer, d.err
+}
+
+// M-43: only a workflow to which nothing happened since is untouched, for the attempt
+// that runs.
+func TestUntouched(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(d *workflowservice.DescribeWorkflowExecutionResponse)
+		want   bool
+	}{
+		"nothing happened": {func(*workflowservice.DescribeWorkflowExecutionResponse) {}, true},
+		"a command, not decided on": {func(d *workflowservice.DescribeWorkflowExecutionResponse) {
+			d.PendingWorkflowTask = &workflowpb.PendingWorkflowTaskInfo{}
+		}, false},
+		"a command, decided on": {func(d *workflowservice.DescribeWorkflowExecutionResponse) {
+			d.WorkflowExecutionInfo.HistoryLength = 14
+		}, false},
+		"terminated": {func(d *workflowservice.DescribeWorkflowExecutionResponse) {
+			d.WorkflowExecutionInfo.Status = enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED
+		}, false},
+		"called back": {func(d *workflowservice.DescribeWorkflowExecutionResponse) {
+			d.PendingActivities[1].State = enumspb.PENDING_ACTIVITY_STATE_CANCEL_REQUESTED
+		}, false},
+		"given up, the next runs": {func(d *workflowservice.DescribeWorkflowExecutionResponse) {
+			d.PendingActivities[1].Attempt = 3
+		}, false},
+		"another activity": {func(d *workflowservice.DescribeWorkflowExecutionResponse) {
+			d.PendingActivities = d.PendingActivities[:1]
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answer := &workflowservice.DescribeWorkflowExecutionResponse{
+				WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{
+					Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, HistoryLength: 10,
+				},
+				PendingActivities: []*workflowpb.PendingActivityInfo{
+					{ActivityId: "9", State: enumspb.PENDING_ACTIVITY_STATE_STARTED, Attempt: 2},
+					{ActivityId: "10", State: enumspb.PENDING_ACTIVITY_STATE_STARTED, Attempt: 2},
+				},
+			}
+			c.change(answer)
+			info := activity.Info{ActivityID: "10", Attempt: 2}
+			got, err := activities.NewAsker(described{answer: answer}).Untouched(t.Context(), info)
+			require.NoError(t, err)
+			require.Equal(t, c.want, got)
+			_, err = activities.NewAsker(described{answer: answer, err: errNo}).Untouched(t.Context(), info)
+			require.ErrorIs(t, err, errNo)
 		})
 	}
 }

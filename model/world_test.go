@@ -243,6 +243,9 @@ func (doer) Perform(ctx context.Context, r performers.Request) (performers.Reply
 // asker asks the workflow, which is between its tasks.
 type asker struct{ w *world }
 
+// Untouched implements activities.Asker: every attempt that asks asks the workflow.
+func (asker) Untouched(context.Context, activity.Info) (bool, error) { return false, nil }
+
 func (a asker) Standing(context.Context, string, string) (*workflowv1.Standing, error) {
 	v, err := a.w.env.QueryWorkflow(workflowv1.QueryStanding)
 	if err != nil {

@@ -62,7 +62,43 @@ var ofAttempts = []mutant{
 	{
 		name: "acts-after-a-long-question", requirement: "F14", tests: attempts,
 		why:   "the deadline passes while the attempt asks",
-		edits: alone("activities/perform.go", "\tcase action.Expired(a.in.GetSpec(), a.now()):", "\tcase action.Expired(a.in.GetSpec(), a.info.ScheduledTime):"),
+		edits: alone("activities/perform.go", "\treturn a.inTime()\n}", "\treturn nil\n}"),
+	},
+	{
+		name: "touched-taken-for-untouched", requirement: "M-43", tests: attempts,
+		why:   "an attempt acts by a spec that was changed since it was scheduled",
+		edits: alone("activities/standing.go", "return strconv.FormatInt(w.GetHistoryLength(), 10) == info.ActivityID", "return w.GetHistoryLength() > 0"),
+	},
+	{
+		name: "undecided-command-overlooked", requirement: "M-43", tests: attempts,
+		why:   "an attempt acts though a command was accepted that nobody has decided on",
+		edits: alone("activities/standing.go", "if d.GetPendingWorkflowTask() != nil || ", "if "),
+	},
+	{
+		name: "attempt-of-a-run-that-is-over-acts", requirement: "M-43", tests: attempts,
+		why: "an attempt acts for a run that was terminated or reset",
+		edits: alone("activities/standing.go", " || d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {",
+			" {"),
+	},
+	{
+		name: "canceled-attempt-is-untouched", requirement: "M-43", tests: attempts,
+		why:   "an attempt acts that the workflow has called back",
+		edits: alone("activities/standing.go", "return p.GetState() == enumspb.PENDING_ACTIVITY_STATE_STARTED && ", "return "),
+	},
+	{
+		name: "older-attempt-is-untouched", requirement: "M-33", tests: attempts,
+		why:   "an attempt that was given up acts beside the one after it",
+		edits: alone("activities/standing.go", " && p.GetAttempt() == info.Attempt\n", "\n"),
+	},
+	{
+		name: "no-description-is-untouched", requirement: "design, The workflow", tests: attempts,
+		why:   "an attempt acts though nobody said that it stands",
+		edits: alone("activities/standing.go", "return err == nil && yes", "return err != nil || yes"),
+	},
+	{
+		name: "untouched-asks-the-workflow", requirement: "issue 8", tests: attempts,
+		why:   "a herd asks its workers a question for each action",
+		edits: alone("activities/perform.go", "\tif !untouched(ctx, a.Asker, a.info) {", "\tif a.in != nil {"),
 	},
 	{
 		name: "workers-own-clock", requirement: "F7", tests: attempts,

@@ -110,6 +110,9 @@ func (w *world) performActivity(ctx context.Context, in *workflowv1.PerformInput
 	return w.real.Perform(ctx, in)
 }
 
+// Untouched implements activities.Asker: every attempt that asks asks the workflow.
+func (*world) Untouched(context.Context, activity.Info) (bool, error) { return false, nil }
+
 // Standing implements activities.Asker: it asks the workflow between its tasks, as
 // the server would.
 func (w *world) Standing(ctx context.Context, _, _ string) (*workflowv1.Standing, error) {
