@@ -102,9 +102,8 @@ func run(ctx context.Context, o options, out, people io.Writer) (err error) {
 	}
 	c, err := client.DialContext(ctx, traces.Client(client.Options{
 		HostPort: temporal.Address(), Identity: worker.Identity("dev"), Logger: sdklog.NewStructuredLogger(log),
-		MetricsHandler: registry.Temporal(),
-		// Within one process there is nothing to save by it.
-		ConnectionOptions: client.ConnectionOptions{GrpcCompression: &client.GrpcCompressionNone{}},
+		MetricsHandler:    registry.Temporal(),
+		ConnectionOptions: worker.Connection(client.ConnectionOptions{}),
 	}))
 	if err != nil {
 		return err

@@ -64,7 +64,7 @@ func installOn(t *testing.T, around func(store.Store) store.Store, dial ...grpc.
 	log := slog.New(slog.DiscardHandler)
 	c, err := client.Dial(client.Options{
 		HostPort: temporal.Address(), Logger: sdklog.NewStructuredLogger(log),
-		ConnectionOptions: client.ConnectionOptions{DialOptions: dial},
+		ConnectionOptions: worker.Connection(client.ConnectionOptions{DialOptions: dial}),
 	})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)

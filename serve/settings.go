@@ -19,6 +19,7 @@ import (
 	"gnomon/logging"
 	"gnomon/store/open"
 	"gnomon/tracing"
+	"gnomon/worker"
 )
 
 // settings are what starter, worker and agent have in common.
@@ -126,9 +127,7 @@ func (s *settings) options(identity string, log *slog.Logger) (client.Options, e
 	}
 	options.Identity = identity
 	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, reconnecting()...)
-	// The SDK compresses each request by default, which took a sixth of the processor time
-	// of facade and worker for messages of a kilobyte (docs/performance.md).
-	options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
+	options.ConnectionOptions = worker.Connection(options.ConnectionOptions)
 	options.Logger = sdklog.NewStructuredLogger(log)
 	options.MetricsHandler = s.observing.handler()
 	return s.tracing.Client(options), nil

@@ -40,7 +40,7 @@ func gnomon() *cobra.Command {
 			sdkworker.SetStickyWorkflowCacheSize(cache)
 			c, err := client.DialContext(cmd.Context(), client.Options{
 				HostPort: temporalAddress, Identity: worker.Identity("bench"), Logger: sdklog.NewStructuredLogger(log),
-				ConnectionOptions: asShipped,
+				ConnectionOptions: worker.Connection(client.ConnectionOptions{}),
 			})
 			if err != nil {
 				return err

@@ -116,9 +116,6 @@ func (s *Site) Dial(ctx context.Context, namespace string) (client.Client, error
 	return s.dial(ctx, namespace, "", client.ConnectionOptions{})
 }
 
-// asShipped is how gnomon's commands connect.
-var asShipped = client.ConnectionOptions{GrpcCompression: &client.GrpcCompressionNone{}}
-
 func (s *Site) dial(ctx context.Context, namespace, identity string, how client.ConnectionOptions) (client.Client, error) {
 	c, err := client.DialContext(ctx, client.Options{
 		HostPort: s.address, Namespace: namespace, Identity: identity, Logger: sdklog.NewStructuredLogger(s.Log),
@@ -176,7 +173,7 @@ func (s *Site) contender(ctx context.Context, name string) (contenders.Contender
 		if err != nil {
 			return nil, err
 		}
-		c, err := s.dial(ctx, Namespace, worker.Identity("bench"), asShipped)
+		c, err := s.dial(ctx, Namespace, worker.Identity("bench"), worker.Connection(client.ConnectionOptions{}))
 		if err != nil {
 			return nil, err
 		}

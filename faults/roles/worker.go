@@ -31,7 +31,9 @@ func faultyWorker() *cobra.Command {
 			if asked, err := worker.PerformForParent(cfg.Performers, nil, slog.Default()); asked {
 				return err
 			}
-			c, err := client.DialContext(ctx, client.Options{HostPort: temporalAddress, Identity: worker.Identity("faulty")})
+			c, err := client.DialContext(ctx, client.Options{
+				HostPort: temporalAddress, Identity: worker.Identity("faulty"), ConnectionOptions: worker.Connection(client.ConnectionOptions{}),
+			})
 			if err != nil {
 				return err
 			}
