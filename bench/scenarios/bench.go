@@ -31,15 +31,18 @@ type Bench struct {
 
 	contenders map[string]contenders.Contender
 	// rates is how many creates a second each contender managed, the least.
-	rates   map[string]float64
-	batches int
-	body    []byte
+	rates map[string]float64
+	// settling is how long after creating Temporal was busy with it, for each job.
+	settling map[string]time.Duration
+	batches  int
+	body     []byte
 }
 
 // New measures on a site.
 func New(s *site.Site, r *report.Report, tell func(string, ...any)) *Bench {
 	return &Bench{
-		Site: s, Report: r, Tell: tell, contenders: map[string]contenders.Contender{}, rates: map[string]float64{}, Scale: 1,
+		Site: s, Report: r, Tell: tell, contenders: map[string]contenders.Contender{}, rates: map[string]float64{},
+		settling: map[string]time.Duration{}, Scale: 1,
 		body: []byte(strings.Repeat("0123456789abcdef", payloadBytes/16)),
 	}
 }

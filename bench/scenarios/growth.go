@@ -76,6 +76,8 @@ func (b *Bench) fill(ctx context.Context, n int) error {
 			return err
 		}
 	}
+	// What was created last begins its wait.
+	b.Site.Calm(ctx, time.Minute)
 	return nil
 }
 

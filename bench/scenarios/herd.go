@@ -27,8 +27,8 @@ type performed struct {
 	curve []report.Point
 }
 
-// herd creates n jobs that are due at one moment, some time after the last is created,
-// and waits for them, for as long as within allows after that.
+// herd creates n jobs that are due at one moment, some time after the last is created and
+// Temporal is done with that, and waits for them, for as long as within allows after that.
 func (b *Bench) herd(ctx context.Context, c contenders.Contender, n int, within time.Duration) (performed, error) {
 	return b.perform(ctx, c, n, within, func(begin time.Time, _ int) time.Time { return begin })
 }
@@ -40,12 +40,17 @@ func (b *Bench) steady(ctx context.Context, c contenders.Contender, n int, rate 
 	})
 }
 
-// createSlack is what creation may take beyond what it took before.
-const createSlack = time.Second
+const (
+	// createSlack is what creation may take beyond what it took before.
+	createSlack = time.Second
+	// calmWithin bounds the wait for a Temporal that has nothing to do.
+	calmWithin = 15 * time.Second
+)
 
 func (b *Bench) perform(ctx context.Context, c contenders.Contender, n int, within time.Duration, due func(time.Time, int) time.Time) (performed, error) {
 	for try := 0; ; try++ {
-		estimate := time.Duration(1.25 * float64(n) / b.rates[c.Name()] * float64(time.Second))
+		b.Site.Calm(ctx, calmWithin)
+		estimate := time.Duration(1.25*float64(n)*(float64(time.Second)/b.rates[c.Name()]+float64(b.settling[c.Name()])) + 0.5)
 		begin := time.Now().Add(estimate + createSlack).Truncate(time.Second).Add(time.Second)
 		jobs, prefix := b.jobs(c, n, func(i int) time.Time { return due(begin, i) })
 		temporal, here := b.Site.CPU()
@@ -55,14 +60,17 @@ func (b *Bench) perform(ctx context.Context, c contenders.Contender, n int, with
 		}
 		// The rates of the last round tell most of the next one.
 		b.rates[c.Name()] = made.rate()
+		from := time.Now()
+		b.Site.Calm(ctx, calmWithin)
+		b.settling[c.Name()] = time.Since(from) / time.Duration(n)
 		late := time.Since(begin)
 		arrived := b.Site.Collect(ctx, prefix, n, time.Until(due(begin, n-1))+within)
 		if late > 0 {
-			// What was due before all were created tells of no herd.
+			// What was due before all slept tells of no herd.
 			if try == 0 {
 				continue
 			}
-			return performed{}, fmt.Errorf("%s: creation ended %s after the first was due", c.Name(), late)
+			return performed{}, fmt.Errorf("%s: Temporal was busy with creating until %s after the first was due", c.Name(), late)
 		}
 		p := b.settled(c, made, jobs, prefix, arrived, begin, within)
 		p.temporal, p.here = b.Site.CPU()

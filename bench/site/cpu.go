@@ -1,6 +1,7 @@
 package site
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -28,6 +29,41 @@ func CPU(pid int) time.Duration {
 		ticks += n
 	}
 	return time.Duration(ticks) * time.Second / ticksPerSecond
+}
+
+const (
+	// glance is how often Temporal's processor time is looked at, and idle how much of it
+	// is none: it polls its queues also where nothing is to be done.
+	glance = 200 * time.Millisecond
+	idle   = 30 * time.Millisecond
+	// glances have to show nothing, one after another.
+	glances = 2
+)
+
+// Calm waits until Temporal has nothing to do, for as long as that may take at the most,
+// and says whether it came to that.
+func (s *Site) Calm(ctx context.Context, within time.Duration) bool {
+	ticker := time.NewTicker(glance)
+	defer ticker.Stop()
+	until := time.Now().Add(within)
+	last, quiet := CPU(s.temporal.PID()), 0
+	for quiet < glances {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-ticker.C:
+		}
+		now := CPU(s.temporal.PID())
+		quiet++
+		if now-last > idle {
+			quiet = 0
+		}
+		last = now
+		if time.Now().After(until) && quiet < glances {
+			return false
+		}
+	}
+	return true
 }
 
 // CPU is the processor time of Temporal, and of this process: clients, facade, workers
