@@ -135,7 +135,7 @@ func TestUntouched(t *testing.T) {
 			d.PendingActivities[1].Attempt = 3
 		}, false},
 		"another activity": {func(d *workflowservice.DescribeWorkflowExecutionResponse) {
-			d.PendingActivities = d.PendingActivities[:1]
+			d.PendingActivities = d.GetPendingActivities()[:1]
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

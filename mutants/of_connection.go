@@ -29,13 +29,13 @@ var ofConnection = []mutant{
 	{
 		name: "answered-tasks-remembered", requirement: "issue 8", tests: connected,
 		why: "the memory of a worker grows with each task",
-		edits: alone("worker/connection.go", "\t\tl.forget(req.(*workflowservice.RespondWorkflowTaskCompletedRequest).GetTaskToken())\n",
-			""),
+		edits: alone("worker/connection.go", "ok := req.(*workflowservice.RespondWorkflowTaskCompletedRequest); ok {\n",
+			"ok := req.(*workflowservice.RespondWorkflowTaskCompletedRequest); ok && r == nil {\n"),
 	},
 	{
 		name: "failed-tasks-remembered", requirement: "issue 8", tests: connected,
 		why:   "the memory of a worker grows with each task that fails",
-		edits: alone("worker/connection.go", "\t\tl.forget(r.GetTaskToken())\n\t}", "\t}"),
+		edits: alone("worker/connection.go", "\t\tl.forget(r.GetTaskToken())\n\t}\n\tif err", "\t}\n\tif err"),
 	},
 	{
 		name: "unanswered-tasks-remembered", requirement: "issue 8", tests: connected,

@@ -52,11 +52,13 @@ func (l *longTasks) intercept(ctx context.Context, method string, req, reply any
 	if err := invoke(ctx, method, req, reply, conn, opts...); err != nil {
 		return err
 	}
+	if r, ok := req.(*workflowservice.RespondWorkflowTaskCompletedRequest); ok {
+		l.forget(r.GetTaskToken())
+	}
 	switch r := reply.(type) {
 	case *workflowservice.PollWorkflowTaskQueueResponse:
 		l.note(r)
 	case *workflowservice.RespondWorkflowTaskCompletedResponse:
-		l.forget(req.(*workflowservice.RespondWorkflowTaskCompletedRequest).GetTaskToken())
 		l.note(r.GetWorkflowTask())
 	}
 	return nil

@@ -2,6 +2,7 @@ package stages
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -39,10 +40,9 @@ func TestOneStageIsStopped(t *testing.T) { //nolint:tparallel // two installatio
 			var ids []string
 			phase := func(name string, lasting time.Duration) []string {
 				var fresh []string
-				ticker := time.NewTicker(time.Second / putsASecond)
-				defer ticker.Stop()
-				for range int(lasting.Seconds() * putsASecond) {
-					<-ticker.C
+				began := time.Now()
+				for i := range int(lasting.Seconds() * putsASecond) {
+					<-time.After(time.Until(began.Add(someTime(i))))
 					id := fmt.Sprintf("%s%d", name, len(fresh))
 					fresh = append(fresh, id)
 					require.NoError(t, c.put(t.Context(), "doc", id, 1))
@@ -82,6 +82,14 @@ func TestOneStageIsStopped(t *testing.T) { //nolint:tparallel // two installatio
 
 // putsASecond is few: two cores are not to be what is measured.
 const putsASecond = 1
+
+// someTime is when the i-th entity of a phase is put: at another part of its second than those
+// before it, as nobody's changes come in step with the retries of those before them, which
+// are whole seconds apart.
+func someTime(i int) time.Duration {
+	_, part := math.Modf(float64(i) * math.Phi)
+	return time.Duration((float64(i) + part) / putsASecond * float64(time.Second))
+}
 
 // spansOf are the ends of a stage's calls for an entity.
 func spansOf(lines []line, stage, id string) []line {
