@@ -31,6 +31,10 @@ func lags(on site.Kind, seconds, jobs, rounds int, turns []scenarios.Turn) step 
 	}}
 }
 
+func calls(on site.Kind, seconds, n, rounds int) step {
+	return step{"calls", seconds, on, func(ctx context.Context, b *scenarios.Bench) error { return b.Calls(ctx, b.Part(n), rounds) }}
+}
+
 func events(on site.Kind) step {
 	return step{"events", 12, on, func(ctx context.Context, b *scenarios.Bench) error { return b.Events(ctx) }}
 }
@@ -109,6 +113,7 @@ func full() []step {
 			scenarios.Turn{Name: contenders.Lifted, Within: 45 * time.Second, Each: 4})),
 		lags(site.Memory, 6*minute, 360, 5, everyone(30*time.Second, all...)),
 		herds(site.Memory, 4*minute, 10_000, 1, everyone(90*time.Second, contenders.A1, contenders.Gnomon)),
+		calls(site.Memory, minute, 200, 3),
 		recovery(site.Memory, minute, 5),
 		waiting(minute, 1000, contenders.A1, contenders.Gnomon, contenders.A2, contenders.TS),
 		mirror(minute/2, 5*time.Second),
