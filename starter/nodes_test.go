@@ -97,7 +97,7 @@ func newNodeFacade(t *testing.T) nodeFacade {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, rows.Close()) })
 	f := nodeFacade{temporal: &askedNodes{}, rows: rows}
-	config := Config{Client: f.temporal, Store: rows, ApplyTimeout: 50 * time.Millisecond, MirrorTimeout: time.Millisecond}
+	config := Config{Client: f.temporal, Store: rows, ApplyTimeout: 50 * time.Millisecond, MirrorTimeout: time.Minute}
 	f.Clusters, err = NewClusters(config)
 	require.NoError(t, err)
 	f.Playbooks, err = NewPlaybooks(config)
