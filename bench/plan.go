@@ -82,8 +82,8 @@ func growth(on site.Kind, seconds, large, rounds int) step {
 }
 
 // quick is what fits into 5 minutes on two quiet cores. What it does smaller is said by the
-// rounds and the notes of its figures, and what can be done without comes last, as the run
-// ends at its bound. Memory that so few take is noise, and left to full.
+// rounds and the notes of its figures. Growth, which means nothing among few, and memory,
+// which is noise among few, are left to full.
 func quick() []step {
 	const soon = 12 * time.Second
 	// Schedules take part in the first round: a herd of them takes as long as two rounds of
@@ -97,7 +97,6 @@ func quick() []step {
 		waiting(16, 300, contenders.A1, contenders.Gnomon),
 		mirror(5, time.Second),
 		list(12, 100_000, 500),
-		growth(site.Memory, 40, 2000, 2),
 	}
 }
 
