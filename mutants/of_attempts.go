@@ -67,7 +67,7 @@ var ofAttempts = []mutant{
 	{
 		name: "touched-taken-for-untouched", requirement: "M-43", tests: attempts,
 		why:   "an attempt acts by a spec that was changed since it was scheduled",
-		edits: alone("activities/standing.go", "return strconv.FormatInt(w.GetHistoryLength(), 10) == info.ActivityID", "return w.GetHistoryLength() > 0"),
+		edits: alone("activities/standing.go", "return strconv.FormatInt(w.GetHistoryLength(), 10) == info.ActivityID", `return strconv.FormatInt(w.GetHistoryLength(), 10) != ""`),
 	},
 	{
 		name: "undecided-command-overlooked", requirement: "M-43", tests: attempts,
