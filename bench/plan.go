@@ -91,7 +91,7 @@ func quick() []step {
 	some := append(everyone(30*time.Second, contenders.A1, contenders.Gnomon), scenarios.Turn{Name: contenders.TS, Within: soon, Each: 5})
 	return []step{
 		events(site.Memory),
-		herds(site.Memory, 140, 1000, 3, some),
+		herds(site.Memory, 165, 1000, 3, some),
 		lags(site.Memory, 45, 120, 3, some),
 		recovery(site.Memory, 10, 1),
 		waiting(16, 300, contenders.A1, contenders.Gnomon),
