@@ -36,8 +36,9 @@ type Worker struct {
 	stop    context.CancelFunc
 }
 
-// stickyTimeout is how long a workflow task waits for the worker that has the
-// workflow in its cache before any other may take it. For some seconds after a kill
+// stickyTimeout is how long a workflow task of a long history waits for the worker that
+// has the workflow in its cache before any other may take it; those of short ones wait for
+// none (Connection). For some seconds after a kill
 // -9 the server still counts on the dead worker, so this comes on top of the
 // heartbeat timeout. On top of that comes up to a second in which the server sees the
 // lost heartbeat: a timer made for less than a second from now may fire a second

@@ -69,6 +69,32 @@ func (b *Bench) Take(ctx context.Context, names ...string) error {
 	return nil
 }
 
+// gnomon is gnomon, started and warmed up.
+func (b *Bench) gnomon(ctx context.Context) (*contenders.GnomonService, error) {
+	if err := b.Take(ctx, contenders.Gnomon); err != nil {
+		return nil, err
+	}
+	g, ok := b.contenders[contenders.Gnomon].(*contenders.GnomonService)
+	if !ok {
+		return nil, fmt.Errorf("%T is not gnomon", b.contenders[contenders.Gnomon])
+	}
+	return g, nil
+}
+
+// early reports what arrived before its time: no lag, but an error.
+func (b *Bench) early(what string, lags []time.Duration) {
+	n := 0
+	for _, lag := range lags {
+		if lag < 0 {
+			n++
+		}
+	}
+	if n > 0 {
+		b.Report.TooEarly(n)
+		b.Report.Problemf("%s: %d arrivals before their time", what, n)
+	}
+}
+
 // jobs are n jobs of a batch with a prefix of its own for ids and paths.
 func (b *Bench) jobs(c contenders.Contender, n int, due func(int) time.Time) ([]contenders.Job, string) {
 	b.batches++

@@ -19,12 +19,23 @@ import (
 // Calls measures what one client waits for: creating beside a1, and gnomon's other calls;
 // how fresh the mirror is; and the lag of periodic ticks.
 func (b *Bench) Calls(ctx context.Context, n, rounds int) error {
-	if err := b.Take(ctx, contenders.A1, contenders.Gnomon); err != nil {
+	g, err := b.gnomon(ctx)
+	if err != nil {
 		return err
 	}
-	g, ok := b.contenders[contenders.Gnomon].(*contenders.GnomonService)
-	if !ok {
-		return fmt.Errorf("%T is not gnomon", b.contenders[contenders.Gnomon])
+	if err := b.oneClient(ctx, g, n, rounds); err != nil {
+		return err
+	}
+	if err := b.ticks(ctx, g); err != nil {
+		return err
+	}
+	return b.freshness(ctx, g)
+}
+
+// oneClient measures calls that are made one after another.
+func (b *Bench) oneClient(ctx context.Context, g *contenders.GnomonService, n, rounds int) error {
+	if err := b.Take(ctx, contenders.A1); err != nil {
+		return err
 	}
 	var ratio []float64
 	calls := map[string][]float64{}
@@ -66,7 +77,7 @@ func (b *Bench) Calls(ctx context.Context, n, rounds int) error {
 	for _, one := range methods(nil) {
 		b.Report.Also(one.name+"_p99_ms", on, "p99 of a call, one client", report.SpreadOf(calls[one.name]))
 	}
-	return b.ticks(ctx, g)
+	return nil
 }
 
 // method is one of the facade's, of an action that waits.
@@ -98,8 +109,7 @@ func methods(c gnomonv1.ActionServiceClient) []method {
 	}
 }
 
-// ticks measures the lag of periodic actions, and how long after its arrival the mirror
-// shows that an action was performed.
+// ticks measures the lag of periodic actions.
 func (b *Bench) ticks(ctx context.Context, g *contenders.GnomonService) error {
 	const actions, each = 20, 10
 	b.Tell("ticks of periodic actions")
@@ -134,22 +144,14 @@ func (b *Bench) ticks(ctx context.Context, g *contenders.GnomonService) error {
 	if err != nil {
 		return fmt.Errorf("%d of %d ticks: %w", len(lags), actions*each, err)
 	}
-	early := 0
-	for _, lag := range lags {
-		if lag < 0 {
-			early++
-		}
-	}
-	if early > 0 {
-		b.Report.TooEarly(early)
-		b.Report.Problemf("%d ticks before their time", early)
-	}
+	b.early("ticks", lags)
 	on := string(b.Site.Kind)
 	b.Report.Also("tick_lag_p99_ms", on, "p99 of the lag of ticks, 20 a second", report.SpreadOf([]float64{report.Percentile(lags, 0.99)}))
-	return b.freshness(ctx, g)
+	return nil
 }
 
-// freshness is from an action's arrival to the row that says so.
+// freshness measures how long after its arrival the mirror shows that an action was
+// performed.
 func (b *Bench) freshness(ctx context.Context, g *contenders.GnomonService) error {
 	const n = 30
 	var took []time.Duration

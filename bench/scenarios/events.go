@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -20,12 +19,9 @@ const eventsWithin = 30 * time.Second
 
 // Events counts what gnomon leaves in history.
 func (b *Bench) Events(ctx context.Context) error {
-	if err := b.Take(ctx, contenders.Gnomon); err != nil {
+	g, err := b.gnomon(ctx)
+	if err != nil {
 		return err
-	}
-	g, ok := b.contenders[contenders.Gnomon].(*contenders.GnomonService)
-	if !ok {
-		return fmt.Errorf("%T is not gnomon", b.contenders[contenders.Gnomon])
 	}
 	on := string(b.Site.Kind)
 	b.Tell("events of once, retry and tick")

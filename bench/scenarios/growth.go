@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"gnomon/bench/contenders"
 	"gnomon/bench/report"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
@@ -61,18 +60,15 @@ func (b *Bench) Growth(ctx context.Context, few *Bench, small, large, rounds int
 
 // fill has a number of actions wait.
 func (b *Bench) fill(ctx context.Context, n int) error {
-	if err := b.Take(ctx, contenders.Gnomon); err != nil {
+	service, err := b.gnomon(ctx)
+	if err != nil {
 		return err
-	}
-	g, ok := b.contenders[contenders.Gnomon].(*contenders.GnomonService)
-	if !ok {
-		return fmt.Errorf("%T is not gnomon", b.contenders[contenders.Gnomon])
 	}
 	const part = 1000
 	for done := 0; done < n; done += part {
 		b.Tell("growth: %d of %d wait", done, n)
-		jobs, _ := b.jobs(g, min(part, n-done), farAway())
-		if _, err := create(ctx, patient{g}, jobs, fillClients); err != nil {
+		jobs, _ := b.jobs(service, min(part, n-done), farAway())
+		if _, err := create(ctx, patient{service}, jobs, fillClients); err != nil {
 			return err
 		}
 	}
@@ -92,21 +88,21 @@ type grown struct{ create, lag, list float64 }
 
 func (b *Bench) grown(ctx context.Context) (g grown, err error) {
 	const probes, rate = 100, 60
-	p, err := b.steady(ctx, b.contenders[contenders.Gnomon], b.Part(probes), rate, 10*time.Second)
+	service, err := b.gnomon(ctx)
+	if err != nil {
+		return g, err
+	}
+	p, err := b.steady(ctx, service, b.Part(probes), rate, 10*time.Second)
 	if err != nil {
 		return g, err
 	}
 	g.lag = lagP99(&p)
-	jobs, _ := b.jobs(b.contenders[contenders.Gnomon], b.Part(200), farAway())
-	made, err := create(ctx, b.contenders[contenders.Gnomon], jobs, Clients)
+	jobs, _ := b.jobs(service, b.Part(200), farAway())
+	made, err := create(ctx, service, jobs, Clients)
 	if err != nil {
 		return g, err
 	}
 	g.create = report.Percentile(made.calls, 0.99)
-	service, ok := b.contenders[contenders.Gnomon].(*contenders.GnomonService)
-	if !ok {
-		return g, fmt.Errorf("%T is not gnomon", b.contenders[contenders.Gnomon])
-	}
 	const pages = 100
 	calls, err := list(ctx, service.Actions, b.Part(pages), func(int) string { return listFilter })
 	g.list = report.Percentile(calls, 0.99)

@@ -83,16 +83,12 @@ func (b *Bench) perform(ctx context.Context, c contenders.Contender, n int, with
 // settled reads the arrivals of a batch.
 func (b *Bench) settled(c contenders.Contender, made created, jobs []contenders.Job, prefix string, arrived map[string]time.Time, begin time.Time, within time.Duration) performed {
 	p := performed{created: made, contender: c.Name(), missing: len(jobs) - len(arrived)}
-	early := 0
 	for i, j := range jobs {
 		at, ok := arrived[fmt.Sprintf("%s%d", prefix, i)]
 		if !ok {
 			continue
 		}
 		lag := at.Sub(j.Due)
-		if lag < 0 {
-			early++
-		}
 		p.lags = append(p.lags, lag)
 		p.last = max(p.last, at.Sub(begin))
 		p.curve = append(p.curve, report.Point{X: at.Sub(begin).Seconds()})
@@ -104,9 +100,6 @@ func (b *Bench) settled(c contenders.Contender, made created, jobs []contenders.
 	if p.missing > 0 {
 		p.last = jobs[len(jobs)-1].Due.Sub(begin) + within
 	}
-	if early > 0 {
-		b.Report.TooEarly(early)
-		b.Report.Problemf("%s: %d arrivals before their time", c.Name(), early)
-	}
+	b.early(c.Name(), p.lags)
 	return p
 }
