@@ -55,6 +55,16 @@ func waiting(seconds, n int, names ...string) step {
 	}}
 }
 
+func finished(seconds, n int, names ...string) step {
+	return step{"finished", seconds, site.File, func(ctx context.Context, b *scenarios.Bench) error {
+		return b.Finished(ctx, b.Part(n), names...)
+	}}
+}
+
+func systems(on site.Kind, seconds, rounds int) step {
+	return step{"systems", seconds, on, func(ctx context.Context, b *scenarios.Bench) error { return b.Systems(ctx, rounds) }}
+}
+
 func mirror(seconds int, each time.Duration) step {
 	return step{"mirror", seconds, site.File, func(ctx context.Context, b *scenarios.Bench) error {
 		return scenarios.Mirror(ctx, b.Site.Dir, b.Report, b.Tell, 5, each)
@@ -113,8 +123,10 @@ func full() []step {
 		lags(site.Memory, 6*minute, 360, 5, everyone(30*time.Second, all...)),
 		herds(site.Memory, 4*minute, 10_000, 1, everyone(90*time.Second, contenders.A1, contenders.Gnomon)),
 		calls(site.Memory, minute, 200, 3),
+		systems(site.Memory, 3*minute, 5),
 		recovery(site.Memory, minute, 5),
 		waiting(minute, 1000, contenders.A1, contenders.Gnomon, contenders.A2, contenders.TS),
+		finished(3*minute, 250, contenders.A1, contenders.Gnomon, contenders.TS),
 		mirror(minute/2, 5*time.Second),
 		list(2*minute, 1_000_000, 2000),
 		resident(site.File, 2*minute, 3000, 10_000),

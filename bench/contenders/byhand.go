@@ -20,18 +20,21 @@ type Input struct {
 
 const (
 	sleeperName = "Sleeper"
+	tickerName  = "Ticker"
 	actorName   = "Actor"
 	postName    = "Post"
 )
 
 // act executes the one activity, with the retries that gnomon's actions have by default.
-func act(ctx workflow.Context, in Input) error {
+func act(ctx workflow.Context, in Input) error { return begin(ctx, in).Get(ctx, nil) }
+
+func begin(ctx workflow.Context, in Input) workflow.Future {
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 1, MaximumInterval: time.Second, MaximumAttempts: 1 + retries,
 		},
-	}), postName, in).Get(ctx, nil)
+	}), postName, in)
 }
 
 // retries are those of gnomon's default policy: who wants some says so, to each.
@@ -43,6 +46,19 @@ func Sleeper(ctx workflow.Context, in Input) error {
 		return err
 	}
 	return act(ctx, in)
+}
+
+// Ticker is a1 for what is done again and again: it sleeps until each second and acts.
+func Ticker(ctx workflow.Context, in Input, times int) error {
+	for i := range times {
+		if err := workflow.Sleep(ctx, in.Due.Add(time.Duration(i)*time.Second).Sub(workflow.Now(ctx))); err != nil {
+			return err
+		}
+		if err := act(ctx, in); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Actor is a2 and TS: it acts at once.
@@ -74,6 +90,7 @@ func newByHand(h byHand) (*byHand, error) {
 		MaxConcurrentActivityTaskPollers: Pollers, MaxConcurrentWorkflowTaskPollers: Pollers,
 	})
 	h.worker.RegisterWorkflowWithOptions(Sleeper, workflow.RegisterOptions{Name: sleeperName})
+	h.worker.RegisterWorkflowWithOptions(Ticker, workflow.RegisterOptions{Name: tickerName})
 	h.worker.RegisterWorkflowWithOptions(Actor, workflow.RegisterOptions{Name: actorName})
 	h.worker.RegisterActivityWithOptions(newPoster().Post, activity.RegisterOptions{Name: postName})
 	return &h, h.worker.Start()
@@ -92,6 +109,13 @@ func (h *byHand) Create(ctx context.Context, j Job) error {
 		o.StartDelay = max(0, time.Until(j.Due))
 	}
 	_, err := h.client.ExecuteWorkflow(ctx, o, h.kind, Input{Due: j.Due, URL: j.URL, Body: j.Body})
+	return err
+}
+
+// Repeat implements Repeater.
+func (h *byHand) Repeat(ctx context.Context, j Job, times int) error {
+	o := client.StartWorkflowOptions{ID: "sleep/" + j.ID, TaskQueue: h.queue}
+	_, err := h.client.ExecuteWorkflow(ctx, o, tickerName, Input{Due: j.Due, URL: j.URL, Body: j.Body}, times)
 	return err
 }
 

@@ -31,6 +31,13 @@ type Contender interface {
 	Close()
 }
 
+// Repeater is a contender that performs a job again and again.
+type Repeater interface {
+	Contender
+	// Repeat has a job performed a number of times, a second apart, first when it is due.
+	Repeat(ctx context.Context, j Job, times int) error
+}
+
 // Names of the contenders.
 const (
 	A1     = "a1"

@@ -10,6 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"gnomon/activities/performers"
@@ -116,6 +117,19 @@ func (g *GnomonService) Create(ctx context.Context, j Job) error {
 		return fmt.Errorf("%w %s", ErrUnmirrored, j.ID)
 	}
 	return nil
+}
+
+// Repeat implements Repeater.
+func (g *GnomonService) Repeat(ctx context.Context, j Job, times int) error {
+	a := Action(j)
+	a.Spec.SendPolicy = &gnomonv1.SendPolicy{
+		Policy: &gnomonv1.SendPolicy_SendPeriodicallyPolicy{SendPeriodicallyPolicy: &gnomonv1.SendPeriodicallyPolicy{
+			Period: durationpb.New(time.Second),
+		}},
+		Deadline: timestamppb.New(j.Due.Add(time.Duration(times)*time.Second - time.Second/2)),
+	}
+	_, err := g.Actions.CreateAction(ctx, &gnomonv1.CreateActionRequest{Action: a})
+	return err
 }
 
 // Action is a job as gnomon's users write it.

@@ -6,9 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/types/known/durationpb"
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	"gnomon/bench/contenders"
 	"gnomon/bench/report"
 	"gnomon/receiver"
@@ -118,36 +115,43 @@ func (b *Bench) ticks(ctx context.Context, g *contenders.GnomonService) error {
 	jobs, prefix := b.jobs(g, actions, func(i int) time.Time { return begin.Add(time.Duration(i) * time.Second / actions) })
 	due := map[string]time.Time{}
 	for i, j := range jobs {
-		a := contenders.Action(j)
-		a.Spec.SendPolicy = &gnomonv1.SendPolicy{
-			Policy: &gnomonv1.SendPolicy_SendPeriodicallyPolicy{SendPeriodicallyPolicy: &gnomonv1.SendPeriodicallyPolicy{
-				Period: durationpb.New(time.Second),
-			}},
-			Deadline: timestamppb.New(j.Due.Add((each-1)*time.Second + time.Second/2)),
-		}
-		if _, err := g.Actions.CreateAction(ctx, &gnomonv1.CreateActionRequest{Action: a}); err != nil {
+		if err := g.Repeat(ctx, j, each); err != nil {
 			return err
 		}
 		due[fmt.Sprintf("%s%d", prefix, i)] = j.Due
 	}
-	wait, cancel := context.WithTimeout(ctx, (each+10)*time.Second)
-	defer cancel()
+	all, err := b.arrivals(ctx, prefix, actions*each, (each+10)*time.Second)
+	if err != nil {
+		return err
+	}
 	var lags []time.Duration
 	ticks := map[string]int{}
-	_, err := b.Site.Inbox.Wait(wait, func(a receiver.Arrival) bool {
-		if strings.HasPrefix(a.Path, prefix) {
-			lags = append(lags, a.Time.Sub(due[a.Path].Add(time.Duration(ticks[a.Path])*time.Second)))
-			ticks[a.Path]++
-		}
-		return len(lags) == actions*each
-	})
-	if err != nil {
-		return fmt.Errorf("%d of %d ticks: %w", len(lags), actions*each, err)
+	for _, a := range all {
+		lags = append(lags, a.Time.Sub(due[a.Path].Add(time.Duration(ticks[a.Path])*time.Second)))
+		ticks[a.Path]++
 	}
 	b.early("ticks", lags)
 	on := string(b.Site.Kind)
 	b.Report.Also("tick_lag_p99_ms", on, "p99 of the lag of ticks, 20 a second", report.SpreadOf([]float64{report.Percentile(lags, 0.99)}))
 	return nil
+}
+
+// arrivals waits for a number of requests to paths with a prefix, more than one of which may
+// be to the same.
+func (b *Bench) arrivals(ctx context.Context, prefix string, n int, within time.Duration) ([]receiver.Arrival, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	var all []receiver.Arrival
+	_, err := b.Site.Inbox.Wait(ctx, func(a receiver.Arrival) bool {
+		if strings.HasPrefix(a.Path, prefix) {
+			all = append(all, a)
+		}
+		return len(all) == n
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%d of %d arrivals: %w", len(all), n, err)
+	}
+	return all, nil
 }
 
 // freshness measures how long after its arrival the mirror shows that an action was

@@ -73,11 +73,11 @@ func (b *Bench) eventsOf(ctx context.Context, g *contenders.GnomonService, path 
 		if err := b.Site.Client.GetWorkflow(ctx, workflowv1.WorkflowID(id), "").Get(ctx, nil); err != nil {
 			return 0, err
 		}
-		all, _, err := b.history(ctx, id)
+		all, _, err := b.history(ctx, workflowv1.WorkflowID(id))
 		return all, err
 	}
 	for {
-		_, attempts, err := b.history(ctx, id)
+		_, attempts, err := b.history(ctx, workflowv1.WorkflowID(id))
 		if err != nil {
 			return 0, err
 		}
@@ -93,11 +93,11 @@ func (b *Bench) eventsOf(ctx context.Context, g *contenders.GnomonService, path 
 	}
 }
 
-// history counts the events of an action, and says at which of them attempts were
+// history counts the events of a workflow, and says at which of them attempts were
 // scheduled.
 func (b *Bench) history(ctx context.Context, id string) (int, []int, error) {
 	all, attempts := 0, []int(nil)
-	pages := b.Site.Client.GetWorkflowHistory(ctx, workflowv1.WorkflowID(id), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	pages := b.Site.Client.GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for pages.HasNext() {
 		e, err := pages.Next()
 		if err != nil {

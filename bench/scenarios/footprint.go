@@ -111,7 +111,7 @@ func (b *Bench) Resident(ctx context.Context, warm, more int) error {
 				return err
 			}
 		}
-		bytes, err := weigh(ctx, p, strconv.Itoa(step))
+		bytes, err := residentBytes(ctx, p, strconv.Itoa(step))
 		if err != nil {
 			return err
 		}
@@ -122,9 +122,9 @@ func (b *Bench) Resident(ctx context.Context, warm, more int) error {
 	return nil
 }
 
-// weigh asks gnomon's process for its resident bytes until they no longer fall: the
+// residentBytes asks gnomon's process for its resident bytes until they no longer fall: the
 // first workflow tasks of what was created may still be under way.
-func weigh(ctx context.Context, p *processes.Process, step string) (int64, error) {
+func residentBytes(ctx context.Context, p *processes.Process, step string) (int64, error) {
 	least := int64(0)
 	for try := 0; ; try++ {
 		select {

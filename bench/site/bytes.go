@@ -47,9 +47,24 @@ func forLists(table string) bool {
 	return strings.Contains(table, "executions_visibility") || strings.Contains(table, "search_attributes")
 }
 
+// FileBytes is the content of a database on SQLite with its indexes, while it is in use.
+func FileBytes(ctx context.Context, path string) (all int64, err error) {
+	db, err := readOnly(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	err = db.QueryRowContext(ctx, "SELECT coalesce(sum(payload), 0) FROM dbstat").Scan(&all)
+	return all, err
+}
+
+func readOnly(path string) (*sql.DB, error) {
+	return sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro&_pragma=busy_timeout(5000)")
+}
+
 // TableBytes weighs a Temporal's database on SQLite while it runs.
 func TableBytes(ctx context.Context, path string) (_ Bytes, err error) {
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro&_pragma=busy_timeout(5000)")
+	db, err := readOnly(path)
 	if err != nil {
 		return nil, err
 	}

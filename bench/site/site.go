@@ -189,6 +189,22 @@ func (s *Site) contender(ctx context.Context, name string) (contenders.Contender
 	}
 }
 
+// Systems starts gnomon with its batches, an agent on each node and a stage, in a directory
+// that is made for the agents. Who starts it closes it.
+func (s *Site) Systems(ctx context.Context, dir string, nodes []string) (*contenders.Systems, error) {
+	rows, err := s.OpenMirror(ctx, "systems")
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.dial(ctx, Namespace, worker.Identity("bench"), worker.Connection(client.ConnectionOptions{}))
+	if err != nil {
+		return nil, err
+	}
+	return contenders.NewSystems(ctx, contenders.SystemsConfig{
+		Client: c, Store: rows, Queue: "systems", Dir: dir, Nodes: nodes, Logger: s.Log,
+	})
+}
+
 // MirrorPath is the file that a process on a task queue has its rows in.
 func (s *Site) MirrorPath(queue string) string { return filepath.Join(s.Dir, queue+".db") }
 
