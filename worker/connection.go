@@ -26,10 +26,11 @@ const (
 // is longer than the time it is given: it counted as timed out, with two events more, and
 // was read and replayed after all, at half the speed. That of a worker that was lost is
 // taken by another at once.
+// And timers fire when workflows meant them to (exactTimers).
 func Connection(o client.ConnectionOptions) client.ConnectionOptions {
-	long := &longTasks{}
+	long, exact := &longTasks{}, &exactTimers{}
 	o.GrpcCompression = &client.GrpcCompressionNone{}
-	o.DialOptions = append(o.DialOptions, grpc.WithChainUnaryInterceptor(long.intercept))
+	o.DialOptions = append(o.DialOptions, grpc.WithChainUnaryInterceptor(long.intercept, exact.intercept))
 	return o
 }
 

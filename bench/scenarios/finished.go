@@ -62,14 +62,14 @@ type weight struct {
 
 // kept is how many bytes each of n jobs leaves that are created and performed a number of
 // times.
-func (b *Bench) kept(ctx context.Context, c contenders.Contender, n, times int, make func(context.Context, contenders.Job) error) (weight, error) {
+func (b *Bench) kept(ctx context.Context, c contenders.Contender, n, times int, do func(context.Context, contenders.Job) error) (weight, error) {
 	before, err := b.weigh(ctx)
 	if err != nil {
 		return weight{}, err
 	}
 	begin := time.Now().Add(time.Second + time.Duration(n)*20*time.Millisecond).Truncate(time.Second).Add(time.Second)
 	jobs, prefix := b.jobs(c, n, func(int) time.Time { return begin })
-	if _, err := create(ctx, making{c, make}, jobs, Clients); err != nil {
+	if _, err := create(ctx, making{c, do}, jobs, Clients); err != nil {
 		return weight{}, err
 	}
 	if _, err := b.arrivals(ctx, prefix, n*times, time.Until(begin)+finishedWithin); err != nil {
@@ -90,11 +90,11 @@ func (b *Bench) kept(ctx context.Context, c contenders.Contender, n, times int, 
 type making struct {
 	contenders.Contender
 
-	make func(context.Context, contenders.Job) error
+	do func(context.Context, contenders.Job) error
 }
 
 // Create implements Contender.
-func (m making) Create(ctx context.Context, j contenders.Job) error { return m.make(ctx, j) }
+func (m making) Create(ctx context.Context, j contenders.Job) error { return m.do(ctx, j) }
 
 // weigh gives the bytes of Temporal and of the mirror, once they stand.
 func (b *Bench) weigh(ctx context.Context) (w weight, err error) {
