@@ -135,7 +135,7 @@ func (s *Systems) agent(ctx context.Context, c SystemsConfig, node string) error
 	s.ends = append(s.ends, func() {
 		cancel()
 		if err := <-ended; err != nil {
-			c.Logger.Error("The agent ended with an error.", "node", node, "error", err) //nolint:noctx // it is over
+			c.Logger.Error("The agent ended with an error.", "node", node, "error", err)
 		}
 	})
 	return nil

@@ -13,6 +13,8 @@ import (
 const (
 	// farOff is when what only waits is due.
 	farOff = 24 * time.Hour
+	// beginWithin bounds the wait until all that was created waits for its time.
+	beginWithin = 5 * time.Minute
 	// pageSize and pages are those of the lists.
 	pageSize = 100
 	// listFilter holds for all that waits, and for the probes too.
@@ -72,8 +74,11 @@ func (b *Bench) fill(ctx context.Context, n int) error {
 			return err
 		}
 	}
-	// What was created last begins its wait.
-	b.Site.Calm(ctx, time.Minute)
+	// Creating is faster than having all begin their wait: a probe would wait behind them.
+	b.Tell("growth: %d were created, and begin to wait", n)
+	if !b.Site.Calm(ctx, beginWithin) {
+		return fmt.Errorf("%d created actions did not begin to wait within %s", n, beginWithin)
+	}
 	return nil
 }
 
