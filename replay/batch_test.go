@@ -78,7 +78,7 @@ func TestWrongBatchesAreNoticed(t *testing.T) {
 		change          func(*workflowv1.BatchState)
 	}{
 		"a timer": {"batch-waiting", "a timer of", func(s *workflowv1.BatchState) {
-			s.Head.ScheduledAt = timestamppb.New(s.GetHead().GetScheduledAt().AsTime().Add(time.Millisecond))
+			s.Head.ScheduledAt = timestamppb.New(s.GetHead().GetScheduledAt().AsTime().Add(time.Second))
 		}},
 		"an acceptance":  {"batch-waiting", "AcceptBatch was recorded with another input", func(s *workflowv1.BatchState) { s.Head.Uid = "another" }},
 		"a round":        {"batch-processing", "ProcessBatch was recorded with another input", func(s *workflowv1.BatchState) { s.Head.Revision = 7 }},

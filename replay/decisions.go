@@ -95,17 +95,18 @@ func (o *outbound) NewTimerWithOptions(ctx workflow.Context, sleep time.Duration
 // taken back within one task is not in the history.
 func (d *decisions) compare(h *historypb.History) error {
 	for _, e := range h.GetEvents() {
-		if err := d.compareEvent(e); err != nil {
+		if err := d.compareEvent(h, e); err != nil {
 			return fmt.Errorf("event %d, %s: %w", e.GetEventId(), e.GetEventType(), err)
 		}
 	}
 	return nil
 }
 
-func (d *decisions) compareEvent(e *historypb.HistoryEvent) error {
+func (d *decisions) compareEvent(h *historypb.History, e *historypb.HistoryEvent) error {
 	switch {
 	case e.GetTimerStartedEventAttributes() != nil:
-		return d.compareTimer(e.GetTimerStartedEventAttributes().GetStartToFireTimeout().AsDuration())
+		timer := e.GetTimerStartedEventAttributes()
+		return d.compareTimer(timer.GetStartToFireTimeout().AsDuration(), took(h, e, timer.GetWorkflowTaskCompletedEventId()))
 	case e.GetActivityTaskScheduledEventAttributes() != nil:
 		a := e.GetActivityTaskScheduledEventAttributes()
 		return d.compareActivity(a.GetActivityType().GetName(), a.GetInput())
@@ -121,9 +122,25 @@ func (d *decisions) compareEvent(e *historypb.HistoryEvent) error {
 	}
 }
 
-func (d *decisions) compareTimer(recorded time.Duration) error {
+// took is how long the task had been under way, by its completion's id, at an event that it
+// made.
+func took(h *historypb.History, e *historypb.HistoryEvent, completed int64) time.Duration {
+	all := h.GetEvents()
+	if completed < 1 || completed > int64(len(all)) {
+		return 0
+	}
+	started := all[completed-1].GetWorkflowTaskCompletedEventAttributes().GetStartedEventId()
+	if started < 1 || started > int64(len(all)) {
+		return 0
+	}
+	return e.GetEventTime().AsTime().Sub(all[started-1].GetEventTime().AsTime())
+}
+
+// compareTimer compares how long a timer sleeps. Workers send it shorter by what is certain
+// of the time that its task took (worker.Connection).
+func (d *decisions) compareTimer(recorded, took time.Duration) error {
 	for n, sleep := range d.timers {
-		if sleep == recorded {
+		if shorter := sleep - recorded; shorter >= 0 && shorter <= took {
 			d.timers = d.timers[n+1:]
 			return nil
 		}

@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	gnomonv1 "gnomon/api/gnomon/v1"
@@ -144,7 +145,7 @@ func TestWrongContentsAreNoticed(t *testing.T) {
 		change          func(*workflowv1.ActionState)
 	}{
 		"a timer": {"once-waiting", "a timer of", func(s *workflowv1.ActionState) {
-			s.Status.ScheduledAt = timestamppb.New(s.GetStatus().GetScheduledAt().AsTime().Add(time.Millisecond))
+			s.Status.ScheduledAt = timestamppb.New(s.GetStatus().GetScheduledAt().AsTime().Add(time.Second))
 		}},
 		"an attempt": {"once-running", "Perform was recorded with another input", func(s *workflowv1.ActionState) {
 			s.Status.FailedAttemptsCounter = 1
@@ -165,6 +166,43 @@ func TestWrongContentsAreNoticed(t *testing.T) {
 				return right.Action(ctx, s)
 			}))
 			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// Workers send timers shorter by what their task took (worker.Connection), and not by more.
+func TestTimersThatWereSentShorter(t *testing.T) {
+	t.Parallel()
+	right := workflows.New(workflows.Options{})
+	for name, c := range map[string]struct {
+		shorter, took time.Duration
+		want          string
+	}{
+		"as recorded":           {0, 0, ""},
+		"by what the task took": {20 * time.Millisecond, 20 * time.Millisecond, ""},
+		"by more":               {20 * time.Millisecond, 19 * time.Millisecond, "a timer of"},
+		"longer":                {-time.Millisecond, time.Second, "a timer of"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := load(t, State{Name: "once-waiting"}.Path())
+			timers := 0
+			for _, e := range h.GetEvents() {
+				if timer := e.GetTimerStartedEventAttributes(); timer != nil {
+					timers++
+					timer.StartToFireTimeout = durationpb.New(timer.GetStartToFireTimeout().AsDuration() - c.shorter)
+					started := h.GetEvents()[timer.GetWorkflowTaskCompletedEventId()-2]
+					require.NotNil(t, started.GetWorkflowTaskStartedEventAttributes())
+					e.EventTime = timestamppb.New(started.GetEventTime().AsTime().Add(c.took))
+				}
+			}
+			require.Equal(t, 1, timers)
+			err := run(h, registering(right.Action))
+			if c.want == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, c.want)
+			}
 		})
 	}
 }
