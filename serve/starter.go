@@ -100,7 +100,7 @@ func (s *settings) serve(cmd *cobra.Command, build string, server starter.Server
 	defer s.observing.close(log)
 	config := starter.Config{
 		Client: c, Namespace: namespace, TaskQueue: s.taskQueue, Store: rows, Changes: changing, Stages: declared,
-		AllowMockActions: s.allowMock, ApplyTimeout: applyTimeout, Logger: log,
+		AllowMockActions: s.allowMock, ApplyTimeout: applyTimeout, Build: build, Logger: log,
 	}
 	measures := metrics.NewFacade(s.observing.registry)
 	config.Untold = measures.Untold

@@ -35,6 +35,10 @@ type Config struct {
 	Changes changes.Set
 	// AllowMockActions accepts mock_action (M-03).
 	AllowMockActions bool
+	// Build names the build, a release's as a rule. An action is started as one that this
+	// build takes part in, which its first task would make of it otherwise, if the worker has
+	// the same: a write less for Temporal's lists. Default: none, as for "dev".
+	Build string
 	// ApplyTimeout is how long a command waits for a worker to apply it before it is
 	// left as a signal. Default 3 seconds.
 	ApplyTimeout time.Duration

@@ -34,6 +34,19 @@ func TestCreateStartsAndWritesARow(t *testing.T) {
 	require.Empty(t, f.signals)
 }
 
+// Issue 8: only a release's build is noted as one that takes part.
+func TestBuildsOfANewRun(t *testing.T) {
+	t.Parallel()
+	s, f, _ := newFacade(t)
+	for build, want := range map[string]string{"": "", "dev": "", "v1.2.3": `["unversioned","unversioned:v1.2.3"]`} {
+		f.starts = nil
+		s.Build = build
+		_, err := s.CreateAction(t.Context(), &gnomonv1.CreateActionRequest{Action: wantedAction("a")})
+		require.NoError(t, err)
+		require.Equal(t, want, string(f.starts[0].GetSearchAttributes().GetIndexedFields()["BuildIds"].GetData()))
+	}
+}
+
 // F1: a worker that is killed with a workflow task holds its action up for TaskTimeout,
 // however the run was started.
 func TestWorkflowTasksAreLimited(t *testing.T) {

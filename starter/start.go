@@ -95,8 +95,26 @@ func (s *Actions) attributes(st *workflowv1.ActionState) (map[string]*commonpb.P
 		}
 		encoded[name] = p
 	}
+	if s.Build != "" && s.Build != development {
+		took, err := s.payloads.ToPayload([]string{unversioned, unversioned + ":" + s.Build})
+		if err != nil {
+			return nil, err
+		}
+		encoded[buildIDs] = took
+	}
 	return encoded, nil
 }
+
+const (
+	// buildIDs is Temporal's own search attribute of the builds that took part in a run, and
+	// unversioned what it has for workers that have no versions of deployments: alone, and
+	// before each of their build ids. The first task that is completed makes both of what is
+	// not there, and has the lists written again for it.
+	buildIDs    = "BuildIds"
+	unversioned = "unversioned"
+	// development is the build of programs that are none of a release.
+	development = "dev"
+)
 
 // keywords are the search attributes of a new run (P-04).
 func keywords(st *workflowv1.ActionState) map[string]string {

@@ -72,7 +72,7 @@ func NewGnomon(c GnomonConfig) (_ *GnomonService, err error) {
 		}
 		g.worker = w
 	}
-	actions, err := starter.NewActions(starter.Config{Client: c.Client, TaskQueue: c.Queue, Store: c.Store, Logger: c.Logger})
+	actions, err := starter.NewActions(starter.Config{Client: c.Client, TaskQueue: c.Queue, Store: c.Store, Build: release, Logger: c.Logger})
 	if err != nil {
 		return nil, err
 	}

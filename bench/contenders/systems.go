@@ -80,7 +80,7 @@ func NewSystems(ctx context.Context, c SystemsConfig) (_ *Systems, err error) {
 	}
 	s.ends = append(s.ends, w.Stop)
 	services, ready, err := starter.NewServices(starter.Config{
-		Client: c.Client, TaskQueue: c.Queue, Store: c.Store, Stages: declared, Changes: kinds, Logger: c.Logger,
+		Client: c.Client, TaskQueue: c.Queue, Store: c.Store, Stages: declared, Changes: kinds, Build: release, Logger: c.Logger,
 	})
 	if err != nil {
 		return nil, err
