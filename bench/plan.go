@@ -95,14 +95,14 @@ func growth(on site.Kind, seconds, large, rounds int) step {
 // rounds and the notes of its figures. Growth, which means nothing among few, and memory,
 // which is noise among few, are left to full.
 func quick() []step {
-	const soon = 12 * time.Second
-	// Schedules take part in the first round: a herd of them takes as long as two rounds of
+	// Schedules take part in the last round: a herd of them takes as long as two rounds of
 	// the others.
-	some := append(everyone(30*time.Second, contenders.A1, contenders.Gnomon), scenarios.Turn{Name: contenders.TS, Within: soon, Each: 5})
+	const rounds = 3
+	some := append(everyone(30*time.Second, contenders.A1, contenders.Gnomon), scenarios.Turn{Name: contenders.TS, Within: 40 * time.Second, Each: rounds})
 	return []step{
 		events(site.Memory),
-		herds(site.Memory, 165, 1000, 3, some),
-		lags(site.Memory, 45, 120, 3, some),
+		herds(site.Memory, 165, 1000, rounds, some),
+		lags(site.Memory, 45, 120, rounds, some),
 		recovery(site.Memory, 10, 1),
 		waiting(16, 300, contenders.A1, contenders.Gnomon),
 		mirror(5, time.Second),

@@ -14,7 +14,7 @@ import (
 // Turn is who takes part in a scenario, and when.
 type Turn struct {
 	Name string
-	// Each: it takes part in every how many rounds. 1 is all of them.
+	// Each: it takes part in every how many rounds, the last of so many. 1 is all of them.
 	Each int
 	// Within bounds the wait for its last arrival.
 	Within time.Duration
@@ -54,7 +54,7 @@ func (b *Bench) play(ctx context.Context, what string, r Rounds) (results, error
 		}
 		for _, t := range order {
 			all[t.Name] = append(all[t.Name], nil)
-			if round%max(t.Each, 1) != 0 {
+			if (round+1)%max(t.Each, 1) != 0 {
 				continue
 			}
 			b.Tell("%s, round %d of %d: %s", what, round+1, r.Rounds, t.Name)
