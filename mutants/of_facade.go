@@ -31,6 +31,16 @@ var ofFacade = []mutant{
 		edits: alone("starter/start.go", "enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,", "enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,"),
 	},
 	{
+		name: "builds-not-told-at-the-start", requirement: "issue 8", tests: facade,
+		why:   "Temporal writes its lists once more for each action",
+		edits: alone("starter/start.go", "\t\tencoded[buildIDs] = took\n", "\t\t_ = took\n"),
+	},
+	{
+		name: "development-told-as-a-build", requirement: "issue 8", tests: facade,
+		why:   "actions are listed under a build that took no part",
+		edits: alone("starter/start.go", "s.Build != \"\" && s.Build != development", "s.Build != \"\""),
+	},
+	{
 		name: "create-updates-an-open-run", requirement: "M-08", tests: facade,
 		why:   "a create replaces the action that has the id",
 		edits: alone("starter/create.go", "Revive: true, CreateOnly: true,", "Revive: true,"),
