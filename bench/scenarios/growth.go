@@ -14,7 +14,7 @@ const (
 	// farOff is when what only waits is due.
 	farOff = 24 * time.Hour
 	// beginWithin bounds the wait until all that was created waits for its time.
-	beginWithin = 5 * time.Minute
+	beginWithin = 8 * time.Minute
 	// pageSize and pages are those of the lists.
 	pageSize = 100
 	// listFilter holds for all that waits, and for the probes too.
