@@ -48,10 +48,10 @@ func Sleeper(ctx workflow.Context, in Input) error {
 	return act(ctx, in)
 }
 
-// Ticker is a1 for what is done again and again: it sleeps until each second and acts.
-func Ticker(ctx workflow.Context, in Input, times int) error {
+// Ticker is a1 for what is done again and again: it sleeps until each time and acts.
+func Ticker(ctx workflow.Context, in Input, every time.Duration, times int) error {
 	for i := range times {
-		if err := workflow.Sleep(ctx, in.Due.Add(time.Duration(i)*time.Second).Sub(workflow.Now(ctx))); err != nil {
+		if err := workflow.Sleep(ctx, in.Due.Add(time.Duration(i)*every).Sub(workflow.Now(ctx))); err != nil {
 			return err
 		}
 		if err := act(ctx, in); err != nil {
@@ -113,9 +113,9 @@ func (h *byHand) Create(ctx context.Context, j Job) error {
 }
 
 // Repeat implements Repeater.
-func (h *byHand) Repeat(ctx context.Context, j Job, times int) error {
+func (h *byHand) Repeat(ctx context.Context, j Job, every time.Duration, times int) error {
 	o := client.StartWorkflowOptions{ID: "sleep/" + j.ID, TaskQueue: h.queue}
-	_, err := h.client.ExecuteWorkflow(ctx, o, tickerName, Input{Due: j.Due, URL: j.URL, Body: j.Body}, times)
+	_, err := h.client.ExecuteWorkflow(ctx, o, tickerName, Input{Due: j.Due, URL: j.URL, Body: j.Body}, every, times)
 	return err
 }
 

@@ -34,8 +34,8 @@ type Contender interface {
 // Repeater is a contender that performs a job again and again.
 type Repeater interface {
 	Contender
-	// Repeat has a job performed a number of times, a second apart, first when it is due.
-	Repeat(ctx context.Context, j Job, times int) error
+	// Repeat has a job performed a number of times, whole seconds apart, first when it is due.
+	Repeat(ctx context.Context, j Job, every time.Duration, times int) error
 }
 
 // Names of the contenders.

@@ -120,13 +120,13 @@ func (g *GnomonService) Create(ctx context.Context, j Job) error {
 }
 
 // Repeat implements Repeater.
-func (g *GnomonService) Repeat(ctx context.Context, j Job, times int) error {
+func (g *GnomonService) Repeat(ctx context.Context, j Job, every time.Duration, times int) error {
 	a := Action(j)
 	a.Spec.SendPolicy = &gnomonv1.SendPolicy{
 		Policy: &gnomonv1.SendPolicy_SendPeriodicallyPolicy{SendPeriodicallyPolicy: &gnomonv1.SendPeriodicallyPolicy{
-			Period: durationpb.New(time.Second),
+			Period: durationpb.New(every),
 		}},
-		Deadline: timestamppb.New(j.Due.Add(time.Duration(times)*time.Second - time.Second/2)),
+		Deadline: timestamppb.New(j.Due.Add(time.Duration(times)*every - every/2)),
 	}
 	_, err := g.Actions.CreateAction(ctx, &gnomonv1.CreateActionRequest{Action: a})
 	return err

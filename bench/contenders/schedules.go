@@ -25,8 +25,8 @@ func (s *schedules) Create(ctx context.Context, j Job) error {
 }
 
 // Repeat implements Repeater.
-func (s *schedules) Repeat(ctx context.Context, j Job, times int) error {
-	return s.schedule(ctx, j, client.ScheduleSpec{StartAt: j.Due, Intervals: at(j.Due, time.Second)}, times)
+func (s *schedules) Repeat(ctx context.Context, j Job, every time.Duration, times int) error {
+	return s.schedule(ctx, j, client.ScheduleSpec{StartAt: j.Due, Intervals: at(j.Due, every)}, times)
 }
 
 // at is an interval that has one of its times at a moment.

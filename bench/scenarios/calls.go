@@ -115,7 +115,7 @@ func (b *Bench) ticks(ctx context.Context, g *contenders.GnomonService) error {
 	jobs, prefix := b.jobs(g, actions, func(i int) time.Time { return begin.Add(time.Duration(i) * time.Second / actions) })
 	due := map[string]time.Time{}
 	for i, j := range jobs {
-		if err := g.Repeat(ctx, j, each); err != nil {
+		if err := g.Repeat(ctx, j, time.Second, each); err != nil {
 			return err
 		}
 		due[fmt.Sprintf("%s%d", prefix, i)] = j.Due

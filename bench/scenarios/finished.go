@@ -14,6 +14,10 @@ import (
 // timesRepeated is how often each job of Finished is performed that is so again and again.
 const timesRepeated = 11
 
+// repeatedEvery is more than the second that Temporal may be late with a timer of less
+// than a second, so that none is missed.
+const repeatedEvery = 2 * time.Second
+
 // finishedWithin bounds each wait for the last arrival: Schedules start 30 a second.
 const finishedWithin = 90 * time.Second
 
@@ -39,7 +43,7 @@ func (b *Bench) Finished(ctx context.Context, n int, names ...string) error {
 		}
 		b.Tell("bytes of %d times each: %s", timesRepeated, name)
 		often, err := b.kept(ctx, c, repeated, timesRepeated, func(ctx context.Context, j contenders.Job) error {
-			return c.Repeat(ctx, j, timesRepeated)
+			return c.Repeat(ctx, j, repeatedEvery, timesRepeated)
 		})
 		if err != nil {
 			return err
