@@ -3,7 +3,6 @@ package scenarios
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"gnomon/bench/contenders"
@@ -85,11 +84,7 @@ func (b *Bench) kept(ctx context.Context, c contenders.Contender, n, times int, 
 	if err != nil {
 		return weight{}, err
 	}
-	each := weight{site.Bytes{}, (after.mirror - before.mirror) / int64(n)}
-	for table := range after.Bytes {
-		each.Bytes[table] = (after.Bytes[table] - before.Bytes[table]) / int64(n)
-	}
-	return each, nil
+	return weight{after.Since(before.Bytes, n), (after.mirror - before.mirror) / int64(n)}, nil
 }
 
 // making is a contender that creates in a way of its own.
@@ -104,7 +99,7 @@ func (m making) Create(ctx context.Context, j contenders.Job) error { return m.d
 
 // weigh gives the bytes of Temporal and of the mirror, once they stand.
 func (b *Bench) weigh(ctx context.Context) (w weight, err error) {
-	if w.Bytes, err = settledBytes(ctx, filepath.Join(b.Site.TemporalDir(), "temporal.db")); err != nil || b.contenders[contenders.Gnomon] == nil {
+	if w.Bytes, err = b.settledBytes(ctx); err != nil || b.contenders[contenders.Gnomon] == nil {
 		return w, err
 	}
 	w.mirror, err = site.FileBytes(ctx, b.Site.MirrorPath(contenders.Gnomon))

@@ -20,14 +20,13 @@ import (
 // them, takes in the core tables of
 // Temporal's SQLite. It needs a site on disk.
 func (b *Bench) Waiting(ctx context.Context, n int, names ...string) error {
-	path := filepath.Join(b.Site.TemporalDir(), "temporal.db")
 	each := map[string]site.Bytes{}
 	for _, name := range names {
 		if err := b.Take(ctx, name); err != nil {
 			return err
 		}
 		b.Tell("bytes of what waits: %s", name)
-		before, err := settledBytes(ctx, path)
+		before, err := b.settledBytes(ctx)
 		if err != nil {
 			return err
 		}
@@ -35,14 +34,11 @@ func (b *Bench) Waiting(ctx context.Context, n int, names ...string) error {
 		if _, err := create(ctx, b.contenders[name], jobs, Clients); err != nil {
 			return err
 		}
-		after, err := settledBytes(ctx, path)
+		after, err := b.settledBytes(ctx)
 		if err != nil {
 			return err
 		}
-		each[name] = site.Bytes{}
-		for table := range after {
-			each[name][table] = (after[table] - before[table]) / int64(n)
-		}
+		each[name] = after.Since(before, n)
 	}
 	on := string(b.Site.Kind)
 	b.Report.Target("waiting_bytes_vs_a1", on, report.Exactly(float64(each[contenders.Gnomon].Core())/float64(each[contenders.A1].Core())), "")
@@ -61,7 +57,8 @@ func (b *Bench) Waiting(ctx context.Context, n int, names ...string) error {
 
 // settledBytes waits until the first tasks of what was created are done: the tables do
 // not change any more.
-func settledBytes(ctx context.Context, path string) (site.Bytes, error) {
+func (b *Bench) settledBytes(ctx context.Context) (site.Bytes, error) {
+	path := filepath.Join(b.Site.TemporalDir(), "temporal.db")
 	var last site.Bytes
 	for same := 0; same < 3; {
 		now, err := site.TableBytes(ctx, path)

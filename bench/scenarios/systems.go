@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -233,11 +231,11 @@ func (s *systems) playbookByHand(ctx context.Context, prefix string, _ int) (tim
 }
 
 func (s *systems) put(ctx context.Context, prefix string, n int) (time.Time, error) {
-	return together(ctx, n, func(ctx context.Context, i int) error { return s.putOne(ctx, prefix, fmt.Sprint(i)) })
+	return together(ctx, Clients, n, func(ctx context.Context, i int) error { return s.putOne(ctx, prefix, fmt.Sprint(i)) })
 }
 
 func (s *systems) putByHand(ctx context.Context, prefix string, n int) (time.Time, error) {
-	return together(ctx, n, func(ctx context.Context, i int) error {
+	return together(ctx, Clients, n, func(ctx context.Context, i int) error {
 		return s.hand.Start(ctx, fmt.Sprint(prefix, "-", i), time.Time{}, [][]contenders.Input{{s.input(prefix, fmt.Sprint(i))}})
 	})
 }
@@ -252,26 +250,6 @@ func (s *systems) putOne(ctx context.Context, prefix, name string) error {
 		}},
 	}})
 	return err
-}
-
-// together has clients do n things, and says when they began.
-func together(ctx context.Context, n int, do func(context.Context, int) error) (time.Time, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var running sync.WaitGroup
-	began := time.Now()
-	for range Clients {
-		running.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				if err := do(ctx, i); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	running.Wait()
-	return began, context.Cause(ctx)
 }
 
 // visits measures how long after a change its visit comes, one at a time.

@@ -40,6 +40,15 @@ func (b Bytes) Lists() int64 {
 	return all
 }
 
+// Since are those of each of n that came since before.
+func (b Bytes) Since(before Bytes, n int) Bytes {
+	each := Bytes{}
+	for table := range b {
+		each[table] = (b[table] - before[table]) / int64(n)
+	}
+	return each
+}
+
 // queues of tasks, those of history and those of matching.
 var queues = []string{"transfer_tasks", "visibility_tasks", "tasks"}
 

@@ -169,11 +169,7 @@ func (s *Site) contender(ctx context.Context, name string) (contenders.Contender
 		}
 		return contenders.NewSchedules(c, name)
 	case contenders.Gnomon:
-		rows, err := s.OpenMirror(ctx, "gnomon")
-		if err != nil {
-			return nil, err
-		}
-		c, err := s.dial(ctx, Namespace, worker.Identity("bench"), worker.Connection(client.ConnectionOptions{}))
+		c, rows, err := s.ofGnomon(ctx, "gnomon")
 		if err != nil {
 			return nil, err
 		}
@@ -189,14 +185,20 @@ func (s *Site) contender(ctx context.Context, name string) (contenders.Contender
 	}
 }
 
+// ofGnomon is a connection as gnomon's processes have it, and a mirror.
+func (s *Site) ofGnomon(ctx context.Context, mirror string) (client.Client, store.Store, error) {
+	rows, err := s.OpenMirror(ctx, mirror)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := s.dial(ctx, Namespace, worker.Identity("bench"), worker.Connection(client.ConnectionOptions{}))
+	return c, rows, err
+}
+
 // Systems starts gnomon with its batches, an agent on each node and a stage, in a directory
 // that is made for the agents. Who starts it closes it.
 func (s *Site) Systems(ctx context.Context, dir string, nodes []string) (*contenders.Systems, error) {
-	rows, err := s.OpenMirror(ctx, "systems")
-	if err != nil {
-		return nil, err
-	}
-	c, err := s.dial(ctx, Namespace, worker.Identity("bench"), worker.Connection(client.ConnectionOptions{}))
+	c, rows, err := s.ofGnomon(ctx, "systems")
 	if err != nil {
 		return nil, err
 	}
