@@ -38,7 +38,7 @@ var ofFacade = []mutant{
 	{
 		name: "development-told-as-a-build", requirement: "issue 8", tests: facade,
 		why:   "actions are listed under a build that took no part",
-		edits: alone("starter/start.go", "s.Build != \"\" && s.Build != development", "s.Build != \"\""),
+		edits: alone("starter/start.go", "build := workflowv1.BuildID(s.Build); build", "build := s.Build; build"),
 	},
 	{
 		name: "create-updates-an-open-run", requirement: "M-08", tests: facade,

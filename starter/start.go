@@ -95,8 +95,8 @@ func (s *Actions) attributes(st *workflowv1.ActionState) (map[string]*commonpb.P
 		}
 		encoded[name] = p
 	}
-	if s.Build != "" && s.Build != development {
-		took, err := s.payloads.ToPayload([]string{unversioned, unversioned + ":" + s.Build})
+	if build := workflowv1.BuildID(s.Build); build != "" {
+		took, err := s.payloads.ToPayload([]string{unversioned, unversioned + ":" + build})
 		if err != nil {
 			return nil, err
 		}
@@ -112,8 +112,6 @@ const (
 	// not there, and has the lists written again for it.
 	buildIDs    = "BuildIds"
 	unversioned = "unversioned"
-	// development is the build of programs that are none of a release.
-	development = "dev"
 )
 
 // keywords are the search attributes of a new run (P-04).

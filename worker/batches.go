@@ -20,7 +20,7 @@ func registerBatches(c client.Client, quick worker.ActivityRegistry, cfg Config,
 	quick.RegisterActivityWithOptions(b.NotifyBatch, activity.RegisterOptions{Name: workflowv1.NotifyBatchActivity})
 	own := worker.New(c, workflowv1.BatchTaskQueue(cfg.TaskQueue), worker.Options{
 		Identity:                           identity,
-		BuildID:                            buildID(cfg.Build), //nolint:staticcheck // as in New
+		BuildID:                            workflowv1.BuildID(cfg.Build), //nolint:staticcheck // as in New
 		DisableWorkflowWorker:              true,
 		MaxConcurrentActivityExecutionSize: 1,
 		MaxConcurrentActivityTaskPollers:   1,

@@ -17,9 +17,6 @@ import (
 	"gnomon/store"
 )
 
-// development is the build of what no release was made of.
-const development = "dev"
-
 // Config is what a worker needs. Default fills in what may be left out.
 type Config struct {
 	// TaskQueue is polled for workflows and activities. Default "gnomon".
@@ -117,7 +114,7 @@ func (c Config) withDefaults() Config {
 		c.Stages = stages.NewSet()
 	}
 	if c.Build == "" {
-		c.Build = development
+		c.Build = workflowv1.Development
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

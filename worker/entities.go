@@ -35,7 +35,7 @@ func registerEntities(c client.Client, registry worker.ActivityRegistry, cfg Con
 	for _, stage := range cfg.Stages.All() {
 		own := worker.New(c, workflowv1.StageTaskQueue(cfg.TaskQueue, stage.Name), worker.Options{
 			Identity:                           identity,
-			BuildID:                            buildID(cfg.Build), //nolint:staticcheck // as in New
+			BuildID:                            workflowv1.BuildID(cfg.Build), //nolint:staticcheck // as in New
 			DisableWorkflowWorker:              true,
 			MaxConcurrentActivityExecutionSize: visitsAtOnce(stage),
 			MaxConcurrentActivityTaskPollers:   min(visitPollers, visitsAtOnce(stage)),

@@ -81,7 +81,7 @@ func New(c client.Client, cfg Config) (*Worker, error) {
 	}
 	w.temporal = worker.New(c, cfg.TaskQueue, worker.Options{
 		Identity:                           identity,
-		BuildID:                            buildID(cfg.Build), //nolint:staticcheck // a deployment's version would add its name to each task
+		BuildID:                            workflowv1.BuildID(cfg.Build), //nolint:staticcheck // a deployment's version would add its name to each task
 		Interceptors:                       workflows.Interceptors(),
 		MaxConcurrentActivityExecutionSize: cfg.MaxAttempts,
 		MaxConcurrentActivityTaskPollers:   cfg.Pollers,
@@ -158,16 +158,6 @@ func stopAll(all []worker.Worker) {
 		stopping.Go(one.Stop)
 	}
 	stopping.Wait()
-}
-
-// buildID is what Temporal keeps of a build, four times for each action that waits: the
-// release's name, by which the runs it took part in can be found and reset. Builds under
-// development have one name for all, so that the SDK's checksum tells them apart.
-func buildID(build string) string {
-	if build == development {
-		return ""
-	}
-	return build
 }
 
 // Identity names this process for people: host, build, process id (M-58).

@@ -95,3 +95,17 @@ const (
 	RefusedMalformed = "Malformed"
 	RefusedReused    = "CommandReused"
 )
+
+// Development is the build of what no release was made of.
+const Development = "dev"
+
+// BuildID is what Temporal keeps of a build, four times for each action that waits: the
+// release's name, by which the runs it took part in can be found and reset. Builds under
+// development have one name for all, so that the SDK's checksum tells them apart: they have
+// none here.
+func BuildID(build string) string {
+	if build == Development {
+		return ""
+	}
+	return build
+}
