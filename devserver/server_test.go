@@ -79,6 +79,33 @@ func TestSearchAttributesFindWorkflows(t *testing.T) {
 	requireFound(t, c, "Tenant = 'acme'", "found")
 }
 
+// Issue 8: a timer of a tenth of a second takes about that long, and not up to a second, which
+// is how far ahead Temporal reads its timers by default.
+func TestShortTimersFireInTime(t *testing.T) {
+	t.Parallel()
+	c := dial(t, start(t, devserver.Config{UIPort: devserver.NoUI}), "default")
+	work(t, c)
+	const naps, nap = 20, 100 * time.Millisecond
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: queue + t.Name()}, "Nap", naps, nap)
+	require.NoError(t, err)
+	require.NoError(t, run.Get(t.Context(), nil))
+	events := c.GetWorkflowHistory(t.Context(), run.GetID(), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	var late, set time.Duration
+	started := map[int64]time.Time{}
+	for events.HasNext() {
+		e, err := events.Next()
+		require.NoError(t, err)
+		started[e.GetEventId()] = e.GetEventTime().AsTime()
+		if fired := e.GetTimerFiredEventAttributes(); fired != nil {
+			late += e.GetEventTime().AsTime().Sub(started[fired.GetStartedEventId()]) - nap
+			set += nap
+		}
+	}
+	require.Equal(t, naps*nap, set)
+	require.GreaterOrEqual(t, late, time.Duration(0), "none fires early")
+	require.Less(t, late/naps, 2*nap)
+}
+
 func TestUIServesHTML(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, get(t, "http://"+shared.UIAddress()+"/"), "<html")
@@ -103,12 +130,23 @@ func work(t *testing.T, c client.Client) worker.Worker {
 	t.Helper()
 	w := worker.New(c, queue+t.Name(), worker.Options{})
 	w.RegisterWorkflowWithOptions(greetWorkflow, workflow.RegisterOptions{Name: "Greet"})
+	w.RegisterWorkflowWithOptions(napWorkflow, workflow.RegisterOptions{Name: "Nap"})
 	require.NoError(t, w.Start())
 	t.Cleanup(w.Stop)
 	return w
 }
 
 func greetWorkflow(_ workflow.Context, name string) (string, error) { return "hello " + name, nil }
+
+// napWorkflow sleeps many times, one after another.
+func napWorkflow(ctx workflow.Context, naps int, nap time.Duration) error {
+	for range naps {
+		if err := workflow.Sleep(ctx, nap); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // greet runs the workflow and returns its result.
 func greet(t *testing.T, c client.Client, id string, attributes ...temporal.SearchAttributeUpdate) string {

@@ -35,6 +35,9 @@ const (
 
 	// sweep is how often queues are rid of tasks that are done.
 	sweep = 3 * time.Second
+
+	// timeShift is how far ahead of its clock a shard reads its timers.
+	timeShift = 10 * time.Millisecond
 )
 
 // newTemporal builds the server without starting it.
@@ -136,6 +139,9 @@ func dynamicConfig(overrides map[string]any) dynamicconfig.StaticClient {
 		dynamicconfig.TimerProcessorUpdateAckInterval.Key():      sweep,
 		dynamicconfig.TransferProcessorUpdateAckInterval.Key():   sweep,
 		dynamicconfig.VisibilityProcessorUpdateAckInterval.Key(): sweep,
+		// Timers that are set for less than this from now may fire that much late, by default
+		// a second: retries, ticks and lost heartbeats would.
+		dynamicconfig.TimerProcessorMaxTimeShift.Key(): timeShift,
 		// It would ask a host on the internet for news.
 		dynamicconfig.EnableServerVersionCheck.Key(): false,
 		// A search attribute added by hand is usable at once.

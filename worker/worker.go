@@ -42,7 +42,7 @@ type Worker struct {
 // -9 the server still counts on the dead worker, so this comes on top of the
 // heartbeat timeout. On top of that comes up to a second in which the server sees the
 // lost heartbeat: a timer made for less than a second from now may fire a second
-// late (history.timerProcessorMaxTimeShift). F1 gives heartbeat timeout + delay(c) +
+// late (history.timerProcessorMaxTimeShift, 10 ms in gnomon-dev). F1 gives heartbeat timeout + delay(c) +
 // 1 s, and delay(c) is 1 s at the least, so that less than a second is left for this
 // and for the way to the next attempt. What it costs: a worker that is late by more
 // has the history read again, a few kilobytes, and a task counted as timed out.

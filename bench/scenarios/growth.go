@@ -92,7 +92,7 @@ func farAway() func(int) time.Time {
 type grown struct{ create, lag, list float64 }
 
 func (b *Bench) grown(ctx context.Context) (g grown, err error) {
-	const probes, rate = 100, 60
+	const probes, rate = 300, 60
 	service, err := b.gnomon(ctx)
 	if err != nil {
 		return g, err
