@@ -5,6 +5,6 @@
 // without the core.
 //
 // The agent does not wait for the core: what is in its queue runs, whether Temporal can
-// be reached or not, and is told later. It does tell the core that there is news, ten
+// be reached or not, and is told later. It does tell the core that there is news, thirty
 // times in a row and then once a second at most; that is a hint, and nothing is lost if it is.
 package agent

@@ -21,7 +21,7 @@ const (
 	newsEvery = time.Second
 	// newsBurst is how many of them may come sooner. Where one action follows from the end
 	// of another, as in a playbook, each of its stages would take newsEvery without.
-	newsBurst = 10
+	newsBurst = 30
 	// newsTimeout bounds one try.
 	newsTimeout = 10 * time.Second
 	// newsRetry is the greatest distance of two tries.

@@ -61,7 +61,7 @@ func TestNewsOfQuickActionsAreToldAtOnce(t *testing.T) {
 		x := startTelling(t)
 		var want []time.Duration
 		for stage := range time.Duration(newsBurst) {
-			from := stage * 100 * time.Millisecond
+			from := stage * 30 * time.Millisecond
 			x.at(from)                                // taken
 			x.at(from + 5*time.Millisecond)           // RUNNING
 			x.at(from + newsGather - time.Nanosecond) // DONE
