@@ -133,6 +133,6 @@ func full() []step {
 		herds(site.Postgres, 4*minute, 1000, 5, everyone(45*time.Second, contenders.A1, contenders.Gnomon)),
 		lags(site.Postgres, 3*minute, 360, 5, everyone(30*time.Second, contenders.A1, contenders.Gnomon)),
 		growth(site.Memory, 3*minute, 10_000, 5),
-		growth(site.Memory, 14*minute, 100_000, 5),
+		growth(site.Memory, 14*minute, 100_000, 7),
 	}
 }

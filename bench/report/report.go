@@ -23,6 +23,18 @@ type Figure struct {
 	group Group
 }
 
+// Verdict says whether the target is met, and nothing where there is none.
+func (f Figure) Verdict() string {
+	switch {
+	case f.Met == nil:
+		return ""
+	case *f.Met:
+		return "met"
+	default:
+		return "MISSED"
+	}
+}
+
 // Point of a curve.
 type Point struct{ X, Y float64 }
 

@@ -51,10 +51,14 @@ func TestPage(t *testing.T) {
 	r := report.New("quick", time.Unix(0, 0))
 	r.Lags("here", "a1", []time.Duration{3, 1, 2})
 	r.Drain("here", "gnomon", []report.Point{{X: 1, Y: 2}, {X: 2, Y: 3}})
+	r.Target("create_rate_vs_a1", "here", report.Exactly(0.5), "")
+	r.Target("create_p99_vs_a1", "here", report.Exactly(1), "")
 	page, err := r.Page()
 	require.NoError(t, err)
 	require.Equal(t, 2, bytes.Count(page, []byte("<svg")))
 	require.NotContains(t, string(page), "src=", "it needs nothing else")
+	require.Equal(t, 1, bytes.Count(page, []byte(">met<")))
+	require.Equal(t, 1, bytes.Count(page, []byte(">MISSED<")))
 }
 
 func TestPercentile(t *testing.T) {

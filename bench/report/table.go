@@ -14,19 +14,11 @@ func (r *Report) Table(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "FIGURE\tMEDIAN\tSPREAD\tROUNDS\tTARGET\t\tON")
 	for _, f := range r.Figures() {
-		met := ""
-		switch {
-		case f.Met == nil:
-		case *f.Met:
-			met = "met"
-		default:
-			met = "MISSED"
-		}
 		spread := ""
 		if f.Spread.Rounds > 1 {
 			spread = number(f.Spread.Low) + " to " + number(f.Spread.High)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", f.Name, number(f.Spread.Median), spread, f.Spread.Rounds, f.Target, met, joined(f.Site, f.Note))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", f.Name, number(f.Spread.Median), spread, f.Spread.Rounds, f.Target, f.Verdict(), joined(f.Site, f.Note))
 	}
 	_ = w.Flush() // to a terminal or a pipe; there is nobody else to tell
 	if r.Early > 0 {

@@ -51,10 +51,16 @@ func (b *Bench) Growth(ctx context.Context, few *Bench, small, large, rounds int
 	if large < 100_000 {
 		note = fmt.Sprintf("%d waiting against %d", large, small)
 	}
-	for name, all := range map[string][2][]float64{"create": create, "lag": lag, "list": list} {
+	for _, of := range []struct {
+		name string
+		all  [2][]float64
+	}{{"create", create}, {"lag", lag}, {"list", list}} {
+		name, all := of.name, of.all
 		b.Report.Target("growth_"+name, string(b.Site.Kind), report.SpreadOf(report.Ratios(all[1], all[0])), note)
 		for which, n := range []int{small, large} {
-			b.Report.Growth(name+" p99, ms", n, report.SpreadOf(all[which]).Median)
+			took := report.SpreadOf(all[which])
+			b.Report.Growth(name+" p99, ms", n, took.Median)
+			b.Report.Also(fmt.Sprintf("growth_%s_p99_ms %d", name, n), string(b.Site.Kind), fmt.Sprintf("p99 of it where %d wait", n), took)
 		}
 	}
 	return nil
