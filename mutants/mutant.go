@@ -76,7 +76,7 @@ func planted() []mutant {
 	for _, list := range [][]mutant{
 		ofDelay, ofSchedule, ofSpecs,
 		ofCounters, ofOccurrences, ofDecisions, ofCommands,
-		ofWorkflow, ofArrivals, ofAttempts, ofPerformers, ofAgent, ofConnection, ofTimers, ofMirror, ofStore, ofFacade,
+		ofWorkflow, ofArrivals, ofAttempts, ofPerformers, ofAgent, ofNews, ofConnection, ofTimers, ofMirror, ofStore, ofFacade,
 		ofRecords, ofChanges, ofBatch, ofSubmission,
 		ofEntities,
 		ofPublishing,
