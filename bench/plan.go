@@ -112,7 +112,8 @@ func quick() []step {
 
 // full takes most of an hour.
 func full() []step {
-	all := []string{contenders.A1, contenders.A2, contenders.Gnomon, contenders.RV, contenders.TS, contenders.Lifted}
+	all := append(everyone(30*time.Second, contenders.A1, contenders.A2, contenders.Gnomon, contenders.RV, contenders.TS),
+		scenarios.Turn{Name: contenders.Lifted, Within: 30 * time.Second, Each: 2})
 	const minute = 60
 	return []step{
 		events(site.Memory),
@@ -120,7 +121,7 @@ func full() []step {
 		herds(site.Memory, 14*minute, 1000, 5, append(everyone(45*time.Second, contenders.A1, contenders.A2, contenders.Gnomon, contenders.RV),
 			scenarios.Turn{Name: contenders.TS, Within: 45 * time.Second, Each: 2},
 			scenarios.Turn{Name: contenders.Lifted, Within: 45 * time.Second, Each: 4})),
-		lags(site.Memory, 6*minute, 360, 5, everyone(30*time.Second, all...)),
+		lags(site.Memory, 6*minute, 360, 5, all),
 		herds(site.Memory, 4*minute, 10_000, 1, everyone(90*time.Second, contenders.A1, contenders.Gnomon)),
 		calls(site.Memory, minute, 200, 3),
 		systems(site.Memory, 2*minute, 5),
@@ -130,7 +131,7 @@ func full() []step {
 		mirror(minute/2, 5*time.Second),
 		list(2*minute, 1_000_000, 2000),
 		resident(site.File, 2*minute, 3000, 10_000),
-		herds(site.Postgres, 4*minute, 1000, 5, everyone(45*time.Second, contenders.A1, contenders.Gnomon)),
+		herds(site.Postgres, 5*minute, 1000, 5, everyone(45*time.Second, contenders.A1, contenders.Gnomon)),
 		lags(site.Postgres, 3*minute, 360, 5, everyone(30*time.Second, contenders.A1, contenders.Gnomon)),
 		growth(site.Memory, 3*minute, 10_000, 5),
 		growth(site.Memory, 14*minute, 100_000, 7),
