@@ -101,12 +101,13 @@ func quick() []step {
 	some := append(everyone(30*time.Second, contenders.A1, contenders.Gnomon), scenarios.Turn{Name: contenders.TS, Within: 40 * time.Second, Each: rounds})
 	return []step{
 		events(site.Memory),
-		herds(site.Memory, 165, 1000, rounds, some),
+		// Before the herds: Temporal takes long to be calm after one.
 		lags(site.Memory, 45, 120, rounds, some),
+		herds(site.Memory, 165, 1000, rounds, some),
 		recovery(site.Memory, 10, 1),
 		waiting(16, 300, contenders.A1, contenders.Gnomon),
 		mirror(5, time.Second),
-		list(12, 100_000, 500),
+		list(8, 50_000, 500),
 	}
 }
 

@@ -49,8 +49,8 @@ func (b Bytes) Since(before Bytes, n int) Bytes {
 	return each
 }
 
-// queues of tasks, those of history and those of matching.
-var queues = []string{"transfer_tasks", "visibility_tasks", "tasks"}
+// queues of tasks, those of history and those of matching, and how far they have been read.
+var queues = []string{"transfer_tasks", "visibility_tasks", "tasks", "shards", "task_queues"}
 
 func forLists(table string) bool {
 	return strings.Contains(table, "executions_visibility") || strings.Contains(table, "search_attributes")
@@ -95,12 +95,12 @@ func TableBytes(ctx context.Context, path string) (_ Bytes, err error) {
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	// Temporal removes timers that are over, such as those of workflow tasks, within
-	// minutes: how many are left says nothing of what waits.
-	var waiting float64
-	err = db.QueryRowContext(ctx, "SELECT coalesce(avg(visibility_timestamp > ?), 0) FROM timer_tasks",
-		time.Now().Add(farOff).UTC().Format(time.DateTime)).Scan(&waiting)
-	all[timers] = int64(waiting * float64(all[timers]))
+	// Temporal removes timers that are over, such as those of workflow tasks, when it likes:
+	// how many are left says nothing of what waits.
+	var waiting int64
+	err = db.QueryRowContext(ctx, "SELECT coalesce(sum(length(data) + length(data_encoding) + 2 * length(visibility_timestamp) + ?), 0) FROM timer_tasks WHERE visibility_timestamp > ?",
+		timerKeys, time.Now().Add(farOff).UTC().Format(time.DateTime)).Scan(&waiting)
+	all[timers] = waiting
 	return all, err
 }
 
@@ -108,5 +108,8 @@ func TableBytes(ctx context.Context, path string) (_ Bytes, err error) {
 // farOff.
 const (
 	timers = "timer_tasks"
+	// timerKeys is what the numbers of a row and of its entry in the index take, with their
+	// headers.
+	timerKeys = 22
 	farOff = time.Hour
 )
