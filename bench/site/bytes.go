@@ -111,5 +111,5 @@ const (
 	// timerKeys is what the numbers of a row and of its entry in the index take, with their
 	// headers.
 	timerKeys = 22
-	farOff = time.Hour
+	farOff    = time.Hour
 )
