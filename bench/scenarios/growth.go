@@ -53,14 +53,13 @@ func (b *Bench) Growth(ctx context.Context, few *Bench, small, large, rounds int
 	}
 	for _, of := range []struct {
 		name string
-		all  [2][]float64
+		took [2][]float64
 	}{{"create", create}, {"lag", lag}, {"list", list}} {
-		name, all := of.name, of.all
-		b.Report.Target("growth_"+name, string(b.Site.Kind), report.SpreadOf(report.Ratios(all[1], all[0])), note)
+		b.Report.Target("growth_"+of.name, string(b.Site.Kind), report.SpreadOf(report.Ratios(of.took[1], of.took[0])), note)
 		for which, n := range []int{small, large} {
-			took := report.SpreadOf(all[which])
-			b.Report.Growth(name+" p99, ms", n, took.Median)
-			b.Report.Also(fmt.Sprintf("growth_%s_p99_ms %d", name, n), string(b.Site.Kind), fmt.Sprintf("p99 of it where %d wait", n), took)
+			took := report.SpreadOf(of.took[which])
+			b.Report.Growth(of.name+" p99, ms", n, took.Median)
+			b.Report.Also(fmt.Sprintf("growth_%s_p99_ms %d", of.name, n), string(b.Site.Kind), fmt.Sprintf("p99 of it where %d wait", n), took)
 		}
 	}
 	return nil
